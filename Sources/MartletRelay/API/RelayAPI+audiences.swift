@@ -23,7 +23,7 @@ extension RelayAPI {
             let app = try await call.configuredApp(try call.app())
             var count = try AudienceCount(try call.object(of: AudienceCount.members), of: app)
             do throws(OutboxError) {
-                try await count.run(in: call.parts.outbox.installations)
+                try await count.run(in: await call.parts.server.context)
             } catch {
                 throw APIProblem(error)
             }

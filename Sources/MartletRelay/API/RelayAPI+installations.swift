@@ -51,7 +51,10 @@ extension RelayAPI {
             let after = Int64(try call.number("after", 0 ... .max, default: 0))
             let limit = try call.number("limit", 1...1_000, default: 100)
             let store = call.parts.outbox.installations
-            let found = try await outboxCall(await store.page(of: app, selection, after: after, limit: limit))
+            let found = try await outboxRead(
+                call.parts,
+                await store.page(of: app, selection, after: after, limit: limit)
+            )
             return .json([
                 "installations": .array(found.map(\.installation.json)), "cursor": .whole(found.last?.number ?? after),
             ])
@@ -148,10 +151,12 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let (app, user) = (try call.app(), try call.user())
             // A user has at most a few more than the limit, when several phones enroll at the same time.
-            let found = try await outboxCall(
+            let found = try await outboxRead(
+                call.parts,
                 await call.parts.outbox.installations.installations(of: app, .user(user), after: 0, limit: 1_000)
             )
-            let export = UserExport(found.map(\.installation), of: user, app, from: call.parts.outbox.records)
+            let context = await call.parts.server.context
+            let export = UserExport(found.map(\.installation), of: user, app, from: context)
             return .pieces(["content-type": "application/json", "cache-control": "no-store"], export)
         },
         Route(
@@ -225,7 +230,8 @@ extension APICall<RelayAPI.Service> {
     fileprivate func storedInstallation() async throws(APIProblem) -> StoredInstallation {
         let app = try app()
         let id = try installationID()
-        let stored = try await RelayAPI.outboxCall(await parts.outbox.installations.installation(id, of: app))
+        let store = parts.outbox.installations
+        let stored = try await RelayAPI.outboxRead(parts, await store.installation(id, of: app))
         guard let stored else { throw unknown(id) }
         return stored
     }

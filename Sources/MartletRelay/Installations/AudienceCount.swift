@@ -47,17 +47,21 @@ struct AudienceCount {
         }
     }
 
-    /// Counts the installations of a store until all, or as many as the limit, have been examined.
-    mutating func run(in store: any InstallationStore, limit: Int = AudienceCount.limit) async throws(OutboxError) {
+    /// Counts the installations of an outbox until all, or as many as the limit, have been examined.
+    mutating func run(in context: RelayContext, limit: Int = AudienceCount.limit) async throws(OutboxError) {
+        let store = context.outbox.installations
         var examined = 0
         while !isComplete, examined < limit {
-            let page = try await store.audiencePage(of: scan, limit: min(AudienceCount.step, limit - examined))
+            let (scan, step) = (self.scan, min(AudienceCount.step, limit - examined))
+            let page = try await context.read { () async throws(OutboxError) in
+                try await store.audiencePage(of: scan, limit: step)
+            }.get()
             examined += page.examined
             matched += page.members.count
             for member in page.members {
                 if let reason = need.leftOutReason(of: member, in: app) { leftOut[reason, default: 0] += 1 }
             }
-            if let next = page.next { scan.cursor = next } else { isComplete = true }
+            if let next = page.next { self.scan.cursor = next } else { isComplete = true }
         }
     }
 

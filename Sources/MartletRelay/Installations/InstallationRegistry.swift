@@ -75,7 +75,8 @@ actor InstallationRegistry {
         let (hash, now) = (try secret.hash, context.now)
         try beginLookup()
         defer { lookups -= 1 }
-        guard let ticket = try await storeCall(await store.ticket(hash, at: now)) else {
+        let store = store
+        guard let ticket = try await storeRead(await store.ticket(hash, at: now)) else {
             throw Self.invalidTicket
         }
         try spend(hash)
@@ -119,7 +120,8 @@ actor InstallationRegistry {
         let hash = try secret.hash
         try beginLookup()
         defer { lookups -= 1 }
-        guard let stored = try await storeCall(await store.installation(withSecret: hash)) else {
+        let store = store
+        guard let stored = try await storeRead(await store.installation(withSecret: hash)) else {
             throw Self.invalidSecret
         }
         try spend(hash)
@@ -141,11 +143,12 @@ actor InstallationRegistry {
         by author: InstallationChange.Author
     ) async throws(InstallationError) -> Installation? {
         var stored = stored
+        let store = store
         let (id, app) = (stored.installation.id, stored.installation.app)
         let hasWaited = try await beginChange(of: id)
         defer { endChange(of: id) }
         if hasWaited {
-            guard let current = try await storeCall(await store.installation(id, of: app), by: author) else {
+            guard let current = try await storeRead(await store.installation(id, of: app), by: author) else {
                 return nil
             }
             stored = current
@@ -158,7 +161,7 @@ actor InstallationRegistry {
                 ? true : storeCall(await store.replace(stored, with: new), by: author)
             // Read back even without a change, because another installation may have taken a token since this one was
             // read.
-            guard let current = try await storeCall(await store.installation(id, of: app), by: author) else {
+            guard let current = try await storeRead(await store.installation(id, of: app), by: author) else {
                 return nil
             }
             guard !isStored else { return current.installation }
@@ -191,6 +194,14 @@ actor InstallationRegistry {
                 retryAfter: 5
             )
         }
+    }
+
+    /// Returns the result of one read of the outbox, as ``storeCall(_:by:)`` does.
+    private func storeRead<Value: Sendable>(
+        _ body: @autoclosure @escaping @Sendable () async throws(OutboxError) -> Value,
+        by author: InstallationChange.Author = .app
+    ) async throws(InstallationError) -> Value {
+        try await storeCall(await context.read(body).get(), by: author)
     }
 
     // MARK: Limits

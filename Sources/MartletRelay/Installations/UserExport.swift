@@ -13,13 +13,13 @@ struct UserExport: AsyncSequence, Sendable {
     private let installations: [Installation]
     private let user: String
     private let app: String
-    private let records: any OutboxRecords
+    private let context: RelayContext
 
-    init(_ installations: [Installation], of user: String, _ app: String, from records: any OutboxRecords) {
+    init(_ installations: [Installation], of user: String, _ app: String, from context: RelayContext) {
         self.installations = installations
         self.user = user
         self.app = app
-        self.records = records
+        self.context = context
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(self) }
@@ -67,15 +67,13 @@ struct UserExport: AsyncSequence, Sendable {
         private mutating func nextPushes() async -> [UInt8] {
             while let selection = selections.first {
                 let found: FoundPushes
-                do throws(OutboxError) {
-                    found = try await export.records.pushes(
-                        selection,
-                        of: export.app,
-                        after: cursor,
-                        limit: UserExport.page
-                    )
-                } catch {
-                    return end(isComplete: false)
+                let (app, records, after) = (export.app, export.context.outbox.records, cursor)
+                let read = await export.context.read { () async throws(OutboxError) in
+                    try await records.pushes(selection, of: app, after: after, limit: UserExport.page)
+                }
+                switch read {
+                case .success(let pushes): found = pushes
+                case .failure: return end(isComplete: false)
                 }
                 cursor = found.next ?? 0
                 if found.next == nil { selections.removeFirst() }

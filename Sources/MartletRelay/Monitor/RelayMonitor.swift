@@ -4,7 +4,6 @@ internal import Martlet
 internal import MartletCore
 internal import MartletOutbox
 internal import MartletTransport
-internal import Synchronization
 
 /// The part of a relay that observes the others: health, status, metrics and telemetry.
 ///
@@ -38,6 +37,8 @@ actor RelayMonitor {
     private var exporter: TelemetryExporter?
     private var isDraining = false
     var observations: StatusObservations
+    /// The measures of the outbox when they were read last.
+    private var measures = OutboxMeasures()
     /// The reading of the backlog that is under way; nil when there is none.
     private var backlogReading: Task<[Lane: Backlog]?, Never>?
 
@@ -222,7 +223,9 @@ actor RelayMonitor {
 
     /// Returns the backlog of each lane that has one; nil while the outbox cannot be read.
     func backlog() async -> [Lane: Backlog]? {
-        guard let backlog = try? await context.outbox.backlog() else { return nil }
+        let outbox = context.outbox
+        let read = await context.read { () async throws(OutboxError) in try await outbox.backlog() }
+        guard case .success(let backlog) = read else { return nil }
         let lanes = await dispatcher.snapshot.lanes
         return Dictionary(backlog.map { ($0.lane, $0.since(lanes[$0.lane]?.problem)) }) { first, _ in first }
     }
@@ -261,10 +264,21 @@ actor RelayMonitor {
         if let counts = try? await context.outbox.records.deadLetterCounts() { observations.deadLetters = counts }
     }
 
+    /// Reads the measures of the outbox; the last ones stay known while it does not answer.
+    private func readMeasures() async {
+        let outbox = context.outbox
+        let read = await context.read { () async throws(OutboxError) in await outbox.measures }
+        if case .success(let new) = read { measures = new }
+    }
+
     /// Returns the metrics of some apps, and those of the relay as a whole.
     func metrics(of apps: Set<String>) async -> MetricSheet {
-        let backlog = await backlog()
-        let measures = await context.outbox.measures
+        var backlog: [Lane: Backlog]?
+        // Metrics are needed most while the outbox does not answer, so they do not wait for it then.
+        if context.outboxHealth.current.stalledSince == nil {
+            backlog = await self.backlog()
+            await readMeasures()
+        }
         var conditions: [(lane: Lane, teamID: String, ClientCondition)] = []
         for (lane, current) in await dispatcher.snapshot.lanes(of: apps) {
             guard let client = current.client else { continue }
@@ -340,19 +354,6 @@ actor RelayMonitor {
                 "not-logged": omitted > 0 ? .whole(omitted) : nil,
             ]
         )
-    }
-}
-
-/// A continuation that the first of several results resumes.
-private final class FirstResult: Sendable {
-    private let continuation: Mutex<CheckedContinuation<Bool, Never>?>
-
-    init(_ continuation: CheckedContinuation<Bool, Never>) {
-        self.continuation = Mutex(continuation)
-    }
-
-    func resume(returning result: Bool) {
-        continuation.withLock { $0.take() }?.resume(returning: result)
     }
 }
 

@@ -85,7 +85,7 @@ import Testing
         for (limit, matched, isComplete) in [(2, 2, false), (3, 3, false), (4, 3, true)] as [(Int, Int64, Bool)] {
             let body = JSONField<APIProblem>(["where": "all"], named: "the body")
             var count = try AudienceCount(body, of: app)
-            try await count.run(in: bench.relay.parts.outbox.installations, limit: limit)
+            try await count.run(in: await bench.relay.context, limit: limit)
             #expect(count.json["matched"]?.integerValue == matched && count.json["complete"] == .bool(isComplete))
         }
         await bench.stop()

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletOutbox
+internal import Synchronization
+
+/// The number of reads of the outbox for callers: a store that does not answer leaves those behind whose callers have
+/// got an error.
+final class OutboxReads: Sendable {
+    /// The maximum number of reads under way.
+    static let limit = 5_000
+
+    private let count = Mutex(0)
+
+    /// Begins a read; returns false while too many are under way.
+    func begin() -> Bool {
+        count.withLock { count in
+            guard count < OutboxReads.limit else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    /// Ends a read.
+    func end() {
+        count.withLock { $0 -= 1 }
+    }
+}
+
+extension RelayContext {
+    /// Reads from the outbox for a caller, who waits as long for a store that does not answer as that of a commit.
+    ///
+    /// - Parameter body: One read, which continues after its caller has got an error.
+    /// - Returns: The result, or the error that the store has not answered in time.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(OutboxError) -> Value
+    ) async -> Result<Value, OutboxError> {
+        guard reads.begin() else {
+            return .failure(OutboxError(.unavailable, "too many requests wait for the \(store): try again later"))
+        }
+        let start = now
+        return await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, OutboxError>, Never>) in
+            let first = FirstResult(continuation)
+            let timeout = Task {
+                try? await Task.sleep(for: .milliseconds(configuration.loadLimits.answerTime))
+                first.resume(returning: .failure(stallError(since: start)))
+            }
+            Task {
+                let result: Result<Value, OutboxError>
+                do throws(OutboxError) {
+                    result = .success(try await body())
+                } catch {
+                    result = .failure(error)
+                }
+                reads.end()
+                first.resume(returning: result)
+                timeout.cancel()
+            }
+        }
+    }
+}
+
+/// A continuation that the first of several results resumes.
+final class FirstResult<Value: Sendable>: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Value, Never>?>
+
+    init(_ continuation: CheckedContinuation<Value, Never>) {
+        self.continuation = Mutex(continuation)
+    }
+
+    func resume(returning result: Value) {
+        continuation.withLock { $0.take() }?.resume(returning: result)
+    }
+}
