@@ -78,7 +78,7 @@ package protocol OutboxStore: Sendable {
     /// Returns the status of a push; nil for an unknown push or a deleted outcome.
     func status(of id: APNsID, of app: String) async throws(OutboxError) -> PushStatus?
 
-    /// Ends pushes that have expired and are not claimed.
+    /// Ends pushes that have expired and are not claimed; a push whose stored expiry has changed stays.
     ///
     /// - Parameters:
     ///   - now: The time.

@@ -37,6 +37,45 @@ import Testing
         await store.close(isInOrder: true)
     }
 
+    @Test func `a claim marks a push that damage moved to another app`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        var store = try await place.open()
+        _ = try await store.accept([.numbered(1), .numbered(2), .numbered(3, .rides)], at: 10)
+        await store.close(isInOrder: true)
+        try damage(place, "app = (SELECT number FROM app WHERE name = 'rides')")
+        store = try await place.open()
+        #expect(try await store.claimAll(at: 10).map(\.isDamaged) == [false])
+        let ofRides = try await store.claimAll(.rides, at: 10)
+        #expect(ofRides.map(\.number) == [2, 3] && ofRides.map(\.isDamaged) == [true, false])
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `a push whose expiry was changed does not expire`() async throws {
+        let place = try await OutboxEngine.sqlite.place()
+        var store = try await place.open()
+        _ = try await store.accept([.numbered(1, expiresAt: 15), .numbered(2, expiresAt: 1 << 40)], at: 10)
+        await store.close(isInOrder: true)
+        try damage(place, "expires_at = 15")
+        store = try await place.open()
+        #expect(try await store.expire(at: 20, limit: 9).map(\.id) == [OutboxPush.numbered(1).id])
+        let claimed = try await store.claimAll(at: 20)
+        #expect(claimed.map(\.number) == [2] && claimed.allSatisfy(\.isDamaged))
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `PostgreSQL does not expire a push whose expiry was changed`() async throws {
+        let place = try await OutboxEngine.postgresql.place()
+        let store = try await place.open()
+        let pushes = try (1...3).map { try OutboxPush.numbered($0, expiresAt: $0 == 1 ? 15 : 1 << 40) }
+        _ = try await store.accept(pushes, at: 10)
+        try await place.ask("UPDATE martlet.push SET expires_at = 15 WHERE number = 2")
+        try await place.ask("UPDATE martlet.queue SET expires_at = 15 WHERE number = 3")
+        #expect(try await store.expire(at: 20, limit: 9).map(\.id) == [pushes[0].id])
+        let claimed = try await store.claimAll(at: 20)
+        #expect(claimed.map(\.number) == [2, 3] && claimed.map(\.isDamaged) == [true, false])
+        await store.close(isInOrder: true)
+    }
+
     @Test(arguments: ["user_id = 'annb'", "user_id = NULL", "is_to_user = 0", "token = replace(token, '0011', '0111')"])
     func `a claim marks a push whose user or token was changed`(change: String) async throws {
         let place = try await OutboxEngine.sqlite.place()

@@ -206,7 +206,8 @@ BEGIN
     PERFORM martlet.finish_alike(p_now, numbers, 'cancelled');
 END $$;
 
--- Ends expired pushes that no node has claimed, and returns them.
+-- Ends expired pushes that no node has claimed, and returns them. A push whose expiry differs from that in the queue is
+-- damaged, and stays until a claim compares its checksum.
 CREATE FUNCTION martlet.expire(p_now bigint, p_limit bigint) RETURNS TABLE (
     apns_id uuid, app bigint, is_production boolean, accepted_at bigint, attempts integer,
     unknown_tries integer
@@ -216,7 +217,9 @@ DECLARE
     numbers bigint[];
 BEGIN
     SELECT array_agg(due.number) INTO numbers FROM (
-        SELECT q.number FROM martlet.queue q WHERE q.expires_at <= p_now AND q.node IS NULL
+        SELECT q.number FROM martlet.queue q
+        WHERE q.expires_at <= p_now AND q.node IS NULL
+            AND q.expires_at = (SELECT p.expires_at FROM martlet.push p WHERE p.number = q.number)
         ORDER BY q.expires_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     ) due;
     IF numbers IS NULL THEN RETURN; END IF;

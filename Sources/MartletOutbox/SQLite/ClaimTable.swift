@@ -73,7 +73,7 @@ final class ClaimTable {
         )
         findExpired = try database.connection.prepare(
             """
-            SELECT number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries FROM push
+            SELECT \(PushTable.columns) FROM push
             WHERE expires_at <= ? AND (ready_at IS NOT NULL OR is_in_line = 1) ORDER BY expires_at
             """
         )
@@ -186,11 +186,25 @@ final class ClaimTable {
     typealias EndingPush = (number: Int64, status: PushStatus)
 
     /// Returns unclaimed pushes that have expired.
+    ///
+    /// A damaged push stays until a claim finds the damage: the expiry of its row, or of the index, may be what has
+    /// changed.
     func expired(at now: Int64, limit: Int) throws(SQLiteError) -> [EndingPush] {
         var found: [EndingPush] = []
         try findExpired.bind(now)
         defer { findExpired.reset() }
-        try addUnclaimed(findExpired, endedAs: .expired, to: &found, limit: limit, at: now)
+        while found.count < limit, try findExpired.step() {
+            let lane = Lane(
+                app: database.name(of: findExpired.integer(at: 1)),
+                environment: PushEnvironment(findExpired, at: 2)
+            )
+            let row = DuePush(findExpired, lane: lane).claimed
+            guard !row.isDamaged, !database.state.claimed.contains(row.number) else { continue }
+            let outcome = Outcome(.expired, attempts: row.attempts, unknownTries: row.unknownTries)
+            let state = PushStatus.State.ended(outcome, at: now)
+            let status = PushStatus(id: row.push.id, lane: lane, acceptedAt: row.acceptedAt, state: state)
+            found.append((row.number, status))
+        }
         return found
     }
 
@@ -212,7 +226,7 @@ final class ClaimTable {
         for urgency in Urgency.allCases where found.count < limit {
             due.reset()
             try due.bind(app, lane.environment.rawValue, last, Int64(urgency.rawValue))
-            try addUnclaimed(due, endedAs: .cancelled, to: &found, limit: limit, at: now)
+            try addUnclaimed(due, to: &found, limit: limit, at: now)
         }
         // Pushes behind others come last, because a step that ends the first push of an order key makes the next one
         // due.
@@ -221,7 +235,7 @@ final class ClaimTable {
             "SELECT \(columns) \(base) push_order \(condition) is_in_line = 1 AND ready_at IS NULL"
         )
         try behind.bind(app, lane.environment.rawValue, last)
-        try addUnclaimed(behind, endedAs: .cancelled, to: &found, limit: limit, at: now)
+        try addUnclaimed(behind, to: &found, limit: limit, at: now)
         return found
     }
 
@@ -242,7 +256,7 @@ final class ClaimTable {
         )
         try rows.bind(selection.value, app, numbers.lowerBound, numbers.upperBound)
         var found: [EndingPush] = []
-        try addUnclaimed(rows, endedAs: .cancelled, to: &found, limit: .max, at: now)
+        try addUnclaimed(rows, to: &found, limit: .max, at: now)
         return found
     }
 
@@ -257,7 +271,7 @@ final class ClaimTable {
         )
         try rows.bind(job, numbers.lowerBound, numbers.upperBound)
         var found: [EndingPush] = []
-        try addUnclaimed(rows, endedAs: .cancelled, to: &found, limit: .max, at: now)
+        try addUnclaimed(rows, to: &found, limit: .max, at: now)
         return found
     }
 
@@ -276,10 +290,9 @@ final class ClaimTable {
         return try row.step() ? row.integer(at: 0) : nil
     }
 
-    /// Appends the unclaimed pushes of rows, up to a limit.
+    /// Appends the unclaimed pushes of rows as cancelled, up to a limit.
     private func addUnclaimed(
         _ rows: borrowing Statement,
-        endedAs state: Outcome.State,
         to found: inout [EndingPush],
         limit: Int,
         at now: Int64
@@ -288,7 +301,7 @@ final class ClaimTable {
             let number = rows.integer(at: 0)
             guard !database.state.claimed.contains(number), let id = APNsID(bytes: rows.blob(at: 4)) else { continue }
             let outcome = Outcome(
-                state,
+                .cancelled,
                 attempts: Int(rows.integer(at: 6)),
                 unknownTries: Int(rows.integer(at: 7))
             )
