@@ -323,9 +323,10 @@ package struct Connection: ~Copyable {
             case .header: "the header"
             case .frame(let index): "frame \(index + 1) of \(log.frameCount)"
             }
+        let commits = log.discardedCommitCount == 0 ? "" : " (\(log.discardedCommitCount.counted("commit")))"
         throw SQLiteError(
             SQLITE_CORRUPT,
-            "\(place) in the log \(path) is damaged, and SQLite would discard it and all later changes:"
+            "\(place) in the log \(path) is damaged, and SQLite would discard it and all later changes\(commits):"
                 + " copy \(database) and \(path), then restore a backup, or give up these changes with"
                 + " truncate --size=\(size) \(path)\(remark)"
         )

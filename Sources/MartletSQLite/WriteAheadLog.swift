@@ -24,6 +24,9 @@ package struct WriteAheadLog: Sendable {
 
     /// The first damage; nil for a log that is intact, empty or cut off by a crash.
     package private(set) var damage: Damage?
+    /// The number of commits that SQLite discards because of the damage of a frame, with that frame's own; 0 when the
+    /// header is damaged, without which frames cannot be told from those of earlier generations.
+    package private(set) var discardedCommitCount = 0
     /// The number of whole frames, including those of earlier generations.
     package private(set) var frameCount = 0
     private var header: Header?
@@ -100,6 +103,7 @@ package struct WriteAheadLog: Sendable {
         previous = stored
         // The size of the database after a commit; 0 in other frames.
         followsCommit = frame.word(at: 4) != 0
+        if followsCommit, firstBroken != nil, frame.salts(at: 8) == header.salts { discardedCommitCount += 1 }
         frameCount += 1
     }
 

@@ -86,6 +86,21 @@ import Testing
         }
     }
 
+    @Test func `the commits from the damaged one on are counted`() throws {
+        let connection = try open()
+        try insert(20, with: connection)
+        try connection.restartLog()
+        try insert(10, with: connection)
+        let bytes = try content()
+        #expect(log(bytes).discardedCommitCount == 0)
+        let ends = Array(commits(bytes).prefix(10))
+        for (index, end) in ends.dropLast().enumerated() {
+            var damaged = bytes
+            damaged[start(of: end) + 2_000] ^= 1
+            #expect(log(damaged).discardedCommitCount == 10 - index)
+        }
+    }
+
     @Test(arguments: 0..<32)
     func `a changed bit in the header is found`(place: Int) throws {
         let connection = try open()
@@ -175,6 +190,7 @@ import Testing
         } catch {
             let size = start(of: frame)
             #expect(error.kind == .corrupt && error.message.contains("frame \(frame + 1) of "), "\(error)")
+            #expect(error.message.contains("all later changes (7 commits): copy"), "\(error)")
             #expect(error.message.hasSuffix("truncate --size=\(size) \(copy)-wal"), "\(error)")
         }
         #expect(try Data(contentsOf: URL(filePath: copy + "-wal")) == Data(bytes))
