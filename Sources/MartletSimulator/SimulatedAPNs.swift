@@ -131,6 +131,8 @@ public actor SimulatedAPNs {
                 listening = .inbox
                 var limits = HTTP1Listener.Limits()
                 limits.bodyBytes = SimulatedAPNs.bodyLimit
+                // The clients are tests and browsers without credentials, which read long lists of pushes side by side.
+                limits.totalHeldBytes = 512 << 20
                 let http = try await HTTP1Listener(host: host, port: inboxPort, limits: limits) { [weak self] request in
                     guard let self else { return .text("The simulator has stopped.\n", status: 503) }
                     return await InboxAPI(self).answer(request)
