@@ -64,7 +64,7 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Creates an error from the last failure of a connection, or from a result code when there is no connection.
     ///
-    /// An earlier error number of the system precedes that of the connection: SQLite tries to read a file that it cannot
+    /// A given error number of the system precedes that of the connection: SQLite tries to read a file that it cannot
     /// create, and then reports that the file does not exist.
     init(_ code: CInt, on connection: OpaquePointer?, during what: String, systemError number: CInt = 0) {
         let words = connection == nil ? sqlite3_errstr(code) : sqlite3_errmsg(connection)

@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `an encrypted signing key is refused, with the command that decrypts it`() async throws {
+    @Test func `an encrypted signing key is refused with what to do`() async throws {
         let scratch = try ScratchDirectory()
         let path = scratch.path
         try await openssl(

@@ -259,7 +259,7 @@ import Testing
     }
 
     @Test(arguments: [["pkcs8", "-topk8"], ["ec", "-aes256"]])
-    func `an encrypted key is refused, with the command that decrypts it`(encryption: [String]) async throws {
+    func `an encrypted key in the settings is refused with what to do`(encryption: [String]) async throws {
         let identity = ("\"data\"", "\"certificate\": \"relay.pem\", \"certificate-key\": \"relay.key\", \"data\"")
         let file = try ConfigurationFile(ConfigurationFile.good(identity))
         let authority = try CertificateAuthority()

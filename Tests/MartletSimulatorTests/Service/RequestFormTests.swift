@@ -16,7 +16,7 @@ import Testing
         bench.raw.send(bench.headers(1) + bench.body(1, isLast: false) + RawHTTP2.headers(trailers, stream: 1))
         _ = await bench.frames(until: .headers)
         let push = try #require(await bench.apns.pushes.first)
-        #expect(push.status == 200 && push.headers.topic == "com.example.app" && push.priority == nil)
+        #expect(push.status == 200 && push.headers.topic == "com.example.app" && push.headers.priority == nil)
         let places = push.findings.filter { $0.rule == "trailers-ignored" }.map(\.place.description)
         #expect(places == ["apns-topic", "apns-priority"])
         await bench.apns.stop()
