@@ -42,6 +42,8 @@ def check(program):
                              capture_output=True, text=True, check=False)
     if refused.returncode == 0 or "PostgreSQL" not in refused.stderr:
         yield f"{CHART} accepts a file for several relays, or does not name PostgreSQL:\n{refused.stderr}"
+    if "runAsUser" in render("--set", "user=null"):
+        yield f"{CHART} sets the user of the pods although the value user is null"
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         everything = render(*EVERYTHING)

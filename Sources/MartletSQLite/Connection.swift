@@ -96,7 +96,7 @@ package struct Connection: ~Copyable {
     private static func opened(_ path: String, _ options: Options) throws(SQLiteError) -> Connection {
         // Treats every path as a file, including those with a special meaning for SQLite, such as `:memory:`.
         let file = path.first == "/" ? path : "./" + path
-        if !options.mustExist { Connection.makeFile(file) }
+        let creationError = options.mustExist ? 0 : Connection.makeFile(file)
         _ = Connection.settings
         let flags =
             SQLITE_OPEN_READWRITE | (options.mustExist ? 0 : SQLITE_OPEN_CREATE)
@@ -105,7 +105,8 @@ package struct Connection: ~Copyable {
         var opened: OpaquePointer?
         let status = sqlite3_open_v2(file, &opened, flags, nil)
         guard status == SQLITE_OK, let opened else {
-            let error = SQLiteError(status, on: opened, during: "cannot open \(ShownValue(path))")
+            let what = "cannot open \(ShownValue(path))"
+            let error = SQLiteError(status, on: opened, during: what, systemError: creationError)
             sqlite3_close_v2(opened)
             throw error
         }
@@ -160,9 +161,13 @@ package struct Connection: ~Copyable {
     ///
     /// Never opens an existing file: closing it again would release the locks of this process's other connections
     /// (https://www.sqlite.org/howtocorrupt.html, 2.2).
-    private static func makeFile(_ path: String) {
+    ///
+    /// - Returns: The system's error number; 0 if the file was created or exists.
+    private static func makeFile(_ path: String) -> CInt {
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
-        if descriptor >= 0 { close(descriptor) }
+        guard descriptor >= 0 else { return errno == EEXIST ? 0 : errno }
+        close(descriptor)
+        return 0
     }
 
     // MARK: Statements

@@ -63,10 +63,13 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     package static func refused(_ advice: String) -> SQLiteError { SQLiteError(SQLITE_ERROR, advice) }
 
     /// Creates an error from the last failure of a connection, or from a result code when there is no connection.
-    init(_ code: CInt, on connection: OpaquePointer?, during what: String) {
+    ///
+    /// A given error number of the system precedes that of the connection: SQLite tries to read a file that it cannot
+    /// create, and then reports that the file does not exist.
+    init(_ code: CInt, on connection: OpaquePointer?, during what: String, systemError number: CInt = 0) {
         let words = connection == nil ? sqlite3_errstr(code) : sqlite3_errmsg(connection)
         let message = what + ": " + (words.map { String(cString: $0) } ?? "error \(code)")
-        self.init(code, message, systemError: sqlite3_system_errno(connection))
+        self.init(code, message, systemError: number == 0 ? sqlite3_system_errno(connection) : number)
     }
 
     /// Creates an error with the system's error number, 0 for none: SQLite reports only that a file cannot be opened,

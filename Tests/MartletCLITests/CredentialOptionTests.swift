@@ -93,10 +93,64 @@ import Testing
             (["--certificate", signing], "this is a private key without a certificate: give a .p8 key to --key"),
             (["--certificate", archive], "without its passphrase" + password),
             (["--certificate", archive, "--certificate-password", ""], "without its passphrase" + password),
-            (["--certificate", encrypted], "(a .p8 file from Apple is not encrypted)" + password),
+            (["--certificate", encrypted], "openssl pkey -in FILE decrypts other keys)" + password),
         ] as [([String], String)] {
             let run = try await doctor(words)
             #expect(run.status == 2 && run.text.contains(message), "\(words[0]): \(run.text)\(run.errorOutput)")
+        }
+    }
+
+    @Test(arguments: [[], ["-traditional"]])
+    func `the password of an encrypted key has four sources`(format: [String]) async throws {
+        let files = try await ProviderCertificateFiles()
+        let encryption = ["-aes256", "-passout", "pass:hunter2"] + format
+        let locked = try await openssl(["rsa", "-in", files.scratch.path + "/key.pem"] + encryption).text
+        let both = try files.scratch.read("certificate.pem") + locked
+        let secret = locked.split(separator: "\n")[5]
+        let certificate = ["--certificate", try files.scratch.write(both, to: "locked.pem")]
+        let file = try files.scratch.write("hunter2\n", to: "password")
+        for (words, environment) in [
+            (certificate + ["--certificate-password", "hunter2"], []),
+            (certificate + ["--certificate-password-file", file], []),
+            (certificate, ["MARTLET_CERTIFICATE_PASSWORD=hunter2"]),
+            (certificate, ["MARTLET_CERTIFICATE_PASSWORD_FILE=" + file]),
+            ([], ["MARTLET_CERTIFICATE=" + both, "MARTLET_CERTIFICATE_PASSWORD=hunter2"]),
+        ] as [([String], [String])] {
+            // No server has this port.
+            let run = try await doctor(words, environment: environment)
+            #expect(run.status == 3 && run.text.hasPrefix("ok    certificate: valid"), "\(run.text)\(run.errorOutput)")
+            #expect(!(run.text + run.errorOutput).contains("hunter2"))
+        }
+        let otherFile = try files.scratch.write("hunter3\n", to: "other")
+        for (words, message) in [
+            ([], "is encrypted, and no password was given"),
+            (["--certificate-password", ""], "is encrypted, and no password was given"),
+            (["--certificate-password", "hunter3"], "cannot be decrypted with this password"),
+            (["--certificate-password-file", otherFile], "cannot be decrypted with this password"),
+        ] as [([String], String)] {
+            for more in [[], ["--json"]] {
+                let run = try await doctor(certificate + words + more)
+                let printed = run.text + run.errorOutput
+                #expect(run.status == 2 && printed.contains(message), "\(printed)")
+                #expect(!printed.contains("hunter") && !printed.contains(secret), "\(printed)")
+            }
+        }
+    }
+
+    @Test func `an encrypted signing key is refused with what to do`() async throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.path
+        try await openssl(
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", path + "/key.pem"]
+        )
+        for words in [["pkcs8", "-topk8"], ["ec", "-aes256"]] {
+            let file = path + "/AuthKey_ABC123DEFG.p8"
+            try await openssl(words + ["-in", path + "/key.pem", "-passout", "pass:hunter2", "-out", file])
+            let run = try await doctor(["--key", file, "--team-id", "DEF123GHIJ"])
+            #expect(run.status == 2 && run.text.contains("openssl pkey -in FILE decrypts other keys"), "\(run.text)")
+            try await openssl(["pkey", "-in", file, "-passin", "pass:hunter2", "-out", path + "/AuthKey_OTHER12345.p8"])
+            let opened = try await doctor(["--key", path + "/AuthKey_OTHER12345.p8", "--team-id", "DEF123GHIJ"])
+            #expect(opened.status == 3 && opened.text.hasPrefix("ok    key"), "\(opened.text)")
         }
     }
 

@@ -184,8 +184,17 @@ import Testing
                 failure { () throws(SQLiteError) in _ = try Connection(path: path) }
             }
         }
+        let message = await AnotherUser.run { () -> String in
+            do throws(SQLiteError) {
+                _ = try Connection(path: scratch + "/other.db")
+                return ""
+            } catch {
+                return error.message
+            }
+        }
         chmod(scratch, 0o700)
         #expect(kinds == [.readOnly, .cannotOpen])
+        #expect(message.hasSuffix("(Permission denied)"), "\(message)")
     }
 
     @Test func `a damaged file is detected`() throws {

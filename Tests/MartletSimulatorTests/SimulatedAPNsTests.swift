@@ -62,10 +62,10 @@ import Testing
         #expect(receipt.id == id)
         #expect(receipt.uniqueID != nil)
         let push = try #require(await bench.apns.pushes.first)
-        #expect(push.deviceToken == token.hex)
+        #expect(push.deviceToken == token.hex && push.token == token)
         #expect(push.headers.topic == "com.example.app")
         #expect(push.headers.pushType == "alert")
-        #expect(push.headers.priority == "10")
+        #expect(push.headers.priority == "10" && push.priority == .immediate)
         #expect(push.headers.id == id.description)
         #expect(
             String(decoding: push.payload, as: UTF8.self)

@@ -78,7 +78,7 @@ extension RelayConfiguration {
         .described("required with `certificate`"),
         .reload
     )
-    .help("PEM private key of the certificate")
+    .help("PEM private key of the certificate, not encrypted")
 
     /// The settings of which a configuration needs at least one.
     static let addresses = ["listen", "http"]

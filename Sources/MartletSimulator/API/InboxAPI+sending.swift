@@ -67,7 +67,7 @@ extension InboxAPI {
         guard push.app == nil else {
             throw APIProblem(403, "broadcasts cannot be sent on, because they reach all subscribers")
         }
-        guard let token = try? DeviceToken(hex: push.deviceToken), release.deviceTokens.contains(token) else {
+        guard let token = push.token, release.deviceTokens.contains(token) else {
             throw APIProblem(403, "the device token of the push must be one of those given with --release-to")
         }
         guard let notification = PushNotification(sendingOn: push), let topic = push.headers.topic else {
@@ -123,7 +123,7 @@ extension PushNotification {
     /// Creates a push to send on from a received one; nil when its headers have values that no client can send.
     fileprivate init?(sendingOn push: ReceivedPush) {
         let headers = push.headers
-        let priority = headers.priority.flatMap { Int($0) }.map(Priority.init(rawValue:))
+        let priority = push.priority
         let expiration = headers.expiration.flatMap { Int64($0) }.map(Expiration.init(secondsSince1970:))
         let collapseID = headers.collapseID.flatMap(CollapseID.init(rawValue:))
         guard (priority == nil) == (headers.priority == nil), (expiration == nil) == (headers.expiration == nil),

@@ -288,9 +288,7 @@ struct DeviceRegistry {
     mutating func restore(_ pushes: [ReceivedPush]) {
         var traffic: [String: SimulatedDevice.ActivityTraffic] = [:]
         for push in pushes where !push.isBroadcast {
-            guard let kind = push.deliveries.fate?.kind, let token = try? DeviceToken(hex: push.deviceToken).hex else {
-                continue
-            }
+            guard let kind = push.deliveries.fate?.kind, let token = push.token?.hex else { continue }
             recordNotification(push, to: token)
             if push.isLiveActivity { traffic[token, default: .init()].count(kind) }
             guard kind == .storedDeviceOffline || kind.isDelivery else { continue }

@@ -112,7 +112,7 @@ extension ReceivedPush {
     /// The tokens of the devices that the push was for, in lower case; empty for a malformed token.
     fileprivate var tokens: Set<String> {
         guard !isBroadcast else { return Set(deliveries.compactMap(\.device)) }
-        guard let token = try? DeviceToken(hex: deviceToken) else { return [] }
+        guard let token else { return [] }
         return [token.hex]
     }
 

@@ -24,6 +24,8 @@ public struct ReceivedPush: Sendable, Hashable {
     public let connection: Int
     /// The device token in the path, unchanged even if invalid; empty for a broadcast.
     public let deviceToken: String
+    /// The token that ``deviceToken`` contains; nil for a broadcast, and for text that is not a token.
+    public var token: DeviceToken? { try? DeviceToken(hex: deviceToken) }
     /// The channel of a broadcast, as the client sent it; nil for a push to a device.
     public let channel: ChannelID?
     /// The app of a broadcast, as in the path; nil for a push to a device.
@@ -32,6 +34,10 @@ public struct ReceivedPush: Sendable, Hashable {
     public let namespace: String?
     /// The headers that describe it, as the client sent them; a missing topic is that of the client certificate.
     public let headers: PushHeaders
+    /// The priority that ``headers`` contain; nil without one, and for text that is not a number.
+    public var priority: PushNotification.Priority? {
+        headers.priority.flatMap { Int($0) }.map(PushNotification.Priority.init(rawValue:))
+    }
     /// The payload, truncated if it was far too long.
     public let payload: [UInt8]
     /// The status of the answer; 0 when no answer was written to the connection, because of a fault or because the

@@ -47,7 +47,7 @@ struct PreviewContext {
         among pushes: [ReceivedPush],
         _ devices: DeviceRegistry
     ) -> JSONValue? {
-        guard let token = try? DeviceToken(hex: push.deviceToken), let number = devices.start(of: token),
+        guard let token = push.token, let number = devices.start(of: token),
             let start = pushes.first(where: { $0.number == number })
         else { return nil }
         return start.content?["aps"]

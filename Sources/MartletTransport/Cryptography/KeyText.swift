@@ -28,7 +28,8 @@ struct KeyText {
         + "PKCS#12 file (.p12)"
     /// The cause for an encrypted key without a password.
     static let missingPassword =
-        "the private key is encrypted, and no password was given (a .p8 file from Apple is not encrypted)"
+        "the private key is encrypted, and no password was given (a .p8 file from Apple is not encrypted; "
+        + "openssl pkey -in FILE decrypts other keys)"
 
     /// The maximum length of a label without blanks.
     private static let longestLabel = 40

@@ -258,6 +258,31 @@ import Testing
         #expect(configuration.apps[0].key.keyID == "ABC123DEFG")
     }
 
+    @Test(arguments: [["pkcs8", "-topk8"], ["ec", "-aes256"]])
+    func `an encrypted key in the settings is refused with what to do`(encryption: [String]) async throws {
+        let identity = ("\"data\"", "\"certificate\": \"relay.pem\", \"certificate-key\": \"relay.key\", \"data\"")
+        let file = try ConfigurationFile(ConfigurationFile.good(identity))
+        let authority = try CertificateAuthority()
+        try file.directory.write(authority.certificatePEM(), to: "relay.pem")
+        try file.directory.write(authority.keyPEM(), to: "relay.key")
+        _ = try RelayConfiguration(file: file.path)
+        for (name, message) in [
+            ("relay.key", "certificate and certificate-key: the private key is encrypted"),
+            ("AuthKey.p8", "AuthKey.p8: the signing key cannot be used: the private key is encrypted"),
+        ] {
+            let path = file.directory.path + "/" + name
+            let plain = try file.directory.read(name)
+            let run = try await ProgramRun("openssl", encryption + ["-in", path, "-passout", "pass:hunter2"])
+            #expect(run.status == 0, "\(run.errorOutput)")
+            try file.directory.write(run.text, to: name)
+            let error = try #require(throws: RelayError.self) { try RelayConfiguration(file: file.path) }
+            #expect(error.description.contains(message), "\(error)")
+            #expect(error.description.contains("openssl pkey -in FILE decrypts other keys"), "\(error)")
+            #expect(!error.description.contains(run.text.split(separator: "\n")[3]), "\(error)")
+            try file.directory.write(plain, to: name)
+        }
+    }
+
     @Test func `sealing keys are read from a file of the relay's user`() throws {
         let file = try ConfigurationFile(ConfigurationFile.good(("\"data\"", "\"sealing-keys\": \"keys\", \"data\"")))
         let path = try file.directory.write("7 \(String(repeating: "A", count: 43))=\n", to: "keys")

@@ -96,6 +96,8 @@ import Testing
         #expect(pushes.allSatisfy { $0.channel == channel && $0.headers.pushType == "liveactivity" })
         #expect(pushes.allSatisfy { $0.headers.topic == nil && $0.headers.id == nil })
         #expect(pushes.map(\.headers.priority) == ["10", "10", "5"])
+        #expect(pushes.map(\.priority) == [.immediate, .immediate, .powerAware])
+        #expect(pushes.allSatisfy { $0.token == nil })
         #expect(pushes.map(\.headers.expiration) == ["1900000000", "1900000000", "0"])
         let times = try pushes.map { try JSONReader.read($0.payload)["aps"]?["timestamp"]?.integerValue ?? 0 }
         #expect(times == times.sorted() && Set(times).count == 3)

@@ -114,13 +114,16 @@ import Testing
             let own = try ProviderCertificate(pem: certificate, privateKeyPEM: key, passphrase: "secret")
             #expect(own.topics == ["com.example.app", "com.example.app.voip"])
             for (passphrase, words) in [
-                (nil, "is encrypted, and no password was given"), ("wrong", "cannot be decrypted with this password"),
+                (nil, "is encrypted, and no password was given"), ("hunter2", "cannot be decrypted with this password"),
+                ("", "cannot be decrypted with this password"),
             ] as [(String?, String)] {
                 let error = #expect(throws: APNsError.self) {
                     try ProviderCertificate(pem: certificate, privateKeyPEM: key, passphrase: passphrase)
                 }
                 #expect(error?.code == .badCredentials)
                 #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+                #expect(error?.description.contains("hunter2") == false)
+                #expect(error?.description.contains(run.text.split(separator: "\n")[5]) == false)
             }
         }
         let plain = try files.scratch.read("key.pem")
