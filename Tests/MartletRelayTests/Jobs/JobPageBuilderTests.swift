@@ -46,7 +46,8 @@ import Testing
         token: String? = "ab12",
         in environment: PushEnvironment = .production,
         bundleID: String = "com.example.orders",
-        alerts: Bool? = nil
+        alerts: Bool? = nil,
+        locale: String? = nil
     ) throws -> AudienceMember {
         var generator = SplitMix64(state: number)
         var permissions: [Installation.Permission: Bool] = [:]
@@ -57,7 +58,8 @@ import Testing
             environment: environment,
             bundleID: bundleID,
             permissions: permissions,
-            token: try token.map { try DeviceToken(hex: $0) }
+            token: try token.map { try DeviceToken(hex: $0) },
+            locale: locale
         )
     }
 
