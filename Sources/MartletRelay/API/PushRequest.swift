@@ -36,7 +36,7 @@ struct PushRequest {
     static let members =
         [
             "app", "environment", "to", "channel", "bundle-id", "push-type", "priority", "expiration", "collapse-id",
-            "id", "not-before", "payload", "payload-base64", "snapshot",
+            "id", "not-before", "payload", "payload-base64", "locales", "snapshot",
         ] + SnapshotRequest.members
 
     /// The members whose values each phone of an audience has.
@@ -58,6 +58,8 @@ struct PushRequest {
     /// Milliseconds since 1970.
     var notBefore: Int64?
     var content: Content
+    /// The changes of the payload for phones in some languages; nil for none.
+    var overrides: PayloadOverrides?
     /// The request of a job in JSON, without the app and the identifier; nil for a push without a job.
     let jobRequest: [UInt8]?
 
@@ -92,6 +94,7 @@ struct PushRequest {
         let earliest: Int64? = try request["not-before"].ifPresent?.integer(in: 0...PushRequest.latestSecond)
         notBefore = earliest.map { $0 * 1_000 }
         content = try PushRequest.content(request)
+        overrides = try PushRequest.overrides(request, isForAudience: audience != nil)
         jobRequest = if case .matching? = audience?.target { PushRequest.jobRequest(of: json) } else { nil }
     }
 

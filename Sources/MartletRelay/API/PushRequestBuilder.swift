@@ -247,10 +247,11 @@ extension PushRequest.Destination {
 }
 
 extension PushRequest {
-    /// The members from which the relay builds the payload together with the time; nil when the client sent the
+    /// The members from which the relay builds the payload together with the time, or their hash for a payload with
+    /// overrides, of which a phone may get another one when the request is repeated; nil when the client sent the
     /// payload.
     var sourceRequest: [UInt8]? {
-        guard case .snapshot(let surface) = content else { return nil }
+        guard case .snapshot(let surface) = content else { return overrides.map(fingerprint) }
         return JSONValue.members([
             "snapshot": surface.snapshot.json, "event": .string(surface.event),
             "bundle-id": bundleID.map { .string($0) },
@@ -263,6 +264,17 @@ extension PushRequest {
             "priority": priority.map { .number(JSONNumber($0)) },
             "mobile-surfaces": surface.isCompatible ? JSONValue.bool(true) : nil,
         ]).encoded()
+    }
+
+    /// Returns the hash of a payload with its overrides and headers.
+    private func fingerprint(_ overrides: PayloadOverrides) -> [UInt8] {
+        let bytes = JSONValue.members([
+            "content": overrides.json, "push-type": pushType.map { .string($0) },
+            "collapse-id": collapseID.map { .string($0.rawValue) },
+            "expiration": expiration.map { .number(JSONNumber($0)) },
+            "priority": priority.map { .number(JSONNumber($0)) },
+        ]).encoded()
+        return (try? SHA256.hash(bytes)) ?? bytes
     }
 }
 
