@@ -58,6 +58,13 @@ extension RelayAPI {
                 "propertyNames": {"pattern": "^[A-Za-z0-9]{1,8}([_-][A-Za-z0-9]{1,8})*$", "maxLength": 40},
                 "additionalProperties": {"type": "object"},
                 "description": "By language tag: JSON Merge Patches of payload for phones of an audience"},
+              "values": {"type": "object", "maxProperties": \#(AudienceRequest.userLimit),
+                "additionalProperties": {
+                  "type": "object", "maxProperties": \#(PersonalValues.nameLimit),
+                  "propertyNames": {"pattern": "^[A-Za-z0-9_-]{1,64}$"},
+                  "additionalProperties": {"type": ["string", "number"], "maxLength": \#(PersonalValues.byteLimit)}
+                },
+                "description": "By user in to: the texts for placeholders such as {{name}} in payload and locales"},
               "snapshot": {"type": "object", "required": ["kind"],
                 "description": "A snapshot, of which the relay makes the payload; see `martlet surface schema`"},
               "event": {"enum": ["start", "update", "end"],

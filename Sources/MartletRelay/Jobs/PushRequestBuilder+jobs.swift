@@ -19,7 +19,7 @@ extension PushRequestBuilder {
         let start = max(now, request.notBefore ?? now)
         timeOfJob = start
         defer { timeOfJob = nil }
-        try checkPush(of: request, in: app)
+        try checkPayloads(of: request, in: app)
         let key = requestKey(ofLine: line)
         let id = request.id ?? key.flatMap { APNsID(app: app.name, idempotencyKey: $0, "job") }
         let fingerprint: [UInt8]
@@ -42,28 +42,11 @@ extension PushRequestBuilder {
         )
     }
 
-    /// Builds a push that is not sent, and one for each language, so that a mistake is reported also when no phone gets
-    /// one.
+    /// Builds a push that is not sent, so that a mistake is reported also when no phone gets one.
     mutating func checkPush(of request: PushRequest, in app: RelayConfiguration.App) throws(APIProblem) {
         guard let token = try? DeviceToken(hex: "00"), let lane = app.lanes.first,
             let renderer = clients[lane]?.renderer
         else { return }
         _ = try push(of: request, nil, to: .device(token), lane, app.bundleIDs[0], nil, renderer)
-        guard let overrides = request.overrides, let audience = request.audience else { return }
-        let slot = try audience.need(of: request).slot
-        for tag in overrides.tags {
-            let localized = request.localized(for: tag)
-            do throws(APIProblem) {
-                _ = try push(of: localized, nil, to: .device(token), lane, app.bundleIDs[0], nil, renderer)
-            } catch {
-                throw overrides.error("makes a payload that breaks a rule: \(error.detail)", for: tag)
-            }
-            guard (try? audience.need(of: localized))?.slot == slot else {
-                throw overrides.error(
-                    "must not change aps.event or aps.attributes-type: they decide to which token the push is sent",
-                    for: tag
-                )
-            }
-        }
     }
 }

@@ -7,9 +7,10 @@ import Testing
 
 @testable import MartletRelay
 
-/// Pushes in the languages of the phones.
+/// Pushes in the languages of the phones, and with values of their users.
 @Suite(.timeLimit(.minutes(10))) struct LocalizedSendTests {
-    private static let content = EnrollmentBench.alert
+    private static let content =
+        EnrollmentBench.alert
         + #","locales":{"de":{"aps":{"alert":"Hallo"}},"zh-Hant":{"aps":{"alert":"你好"}}}"#
     private static let expected = ["a1": "Hi", "a2": "Hallo", "a3": "你好", "a4": "Hi"]
 
@@ -53,6 +54,41 @@ import Testing
         #expect(answers[3]["errors"]?.elements?.first?["pointer"] == "/locales")
         try await eventually("three arrive") { await bench.relay.apple.pushCount == 3 }
         #expect(await alerts(bench) == Self.expected.filter { $0.key != "a4" })
+        await bench.stop()
+    }
+
+    @Test func `each phone gets the values of its user in its language`() async throws {
+        let bench = try await EnrollmentBench()
+        try await enrollPhones(bench)
+        let content = #""payload":{"aps":{"alert":"Hi {{name}}"}},"locales":{"de":{"aps":{"alert":"Hallo {{name}}"}}}"#
+        let lines = [
+            #"{"to":{"users":["user 1","user 2"]},\#(content),"values":{"user 1":{"name":"A"},"user 2":{"name":"B"}}}"#,
+            #"{"to":{"user":"user 4"},\#(content),"values":{"user 4":{"name":"\u007bD"}}}"#,
+            #"{"to":{"user":"user 3"},\#(content),"values":{"user 2":{"name":"C"}}}"#,
+        ]
+        let answers = await bench.relay.batch(lines)
+        try #require(answers.count == 3)
+        #expect(answers[2]["errors"]?.elements?.first?["pointer"] == "/values/user 2")
+        try await eventually("three arrive") { await bench.relay.apple.pushCount == 3 }
+        #expect(await alerts(bench) == ["a1": "Hi A", "a2": "Hallo B", "a4": "Hi {D"])
+        await bench.stop()
+    }
+
+    @Test func `the longest payload of the users is checked in each language`() async throws {
+        let bench = try await EnrollmentBench()
+        let text = String(repeating: "a", count: 1_000)
+        let name = "{{name}}"
+        let long = Array(repeating: name, count: 5).joined()
+        for (content, pointer) in [
+            (#""payload":{"aps":{"alert":"\#(long)"}}"#, "/values/bob"),
+            (#""payload":{"n":"\#(name)"},"locales":{"de":{"n":"\#(long)"}}"#, "/values/bob"),
+            (#""payload":{"n":"\#(name)","text":"\#(text)\#(text)\#(text)\#(text)\#(text)"}"#, "/payload"),
+        ] {
+            let values = #","values":{"anna":{"name":"A"},"bob":{"name":"\#(text)"}}"#
+            let answer = await bench.send(to: #"{"users":["anna","bob"]}"#, content + values)
+            #expect(answer.status == 400 && answer.text.contains("PayloadTooLarge"), "\(answer.text)")
+            #expect(answer.json["errors"]?.elements?.first?["pointer"]?.stringValue == pointer, "\(answer.text)")
+        }
         await bench.stop()
     }
 

@@ -95,6 +95,20 @@ import Testing
         #expect(last.nextCursor == 100 && last.isLast && last.pushes.count == 3)
     }
 
+    @Test func `each installation of a page has the payload in its language`() throws {
+        let request = #"""
+            {"locales":{"de":{"n":"de"},"fr":{"n":"fr"}},"payload":{"aps":{"alert":"Hi"},"n":"en"},"to":{"all":true}}
+            """#
+        var builder = try builder(of: job(1, request), [app()])
+        var page = AudiencePage()
+        page.members = try ["de_AT", nil, "fr", "it", "de"].enumerated().map { index, locale in
+            try member(UInt64(index), locale: locale)
+        }
+        try builder.add(page)
+        let names = builder.page.pushes.map { (try? JSONReader.read($0.push.payload))?["n"]?.stringValue }
+        #expect(names == ["de", "en", "fr", "en", "de"])
+    }
+
     @Test func `a push's identifier depends on its job and installation`() throws {
         let installation = try member(1).installation
         let other = try member(2).installation
