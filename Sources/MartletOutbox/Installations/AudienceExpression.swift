@@ -125,27 +125,13 @@ extension AudienceExpression.Condition {
         switch self {
         case .all: true
         case .tag(let tag): candidate.tags.contains(tag)
-        case .locale(let range): candidate.locale.map { Self.isLocale($0, in: range) } ?? false
+        case .locale(let range): candidate.locale.map { LanguageTag($0).isIn(LanguageTag(range)) } ?? false
         case .environment(let environment): candidate.environment == environment
         case .appVersion(let comparison, let version): comparison.holds(candidate.appVersion, version)
         case .systemVersion(let comparison, let version): comparison.holds(candidate.systemVersion, version)
         case .not(let condition): !condition.matches(candidate)
         case .and(let conditions): conditions.allSatisfy { $0.matches(candidate) }
         case .or(let conditions): conditions.contains { $0.matches(candidate) }
-        }
-    }
-
-    /// Returns whether a locale is in a language range, ignoring case; apps also report `de_CH`.
-    private static func isLocale(_ locale: String, in range: String) -> Bool {
-        let (locale, range) = (locale.utf8.map(plain), range.utf8.map(plain))
-        return locale.starts(with: range) && (locale.count == range.count || locale[range.count] == UInt8(ascii: "-"))
-    }
-
-    private static func plain(_ byte: UInt8) -> UInt8 {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
-        case UInt8(ascii: "_"): UInt8(ascii: "-")
-        default: byte
         }
     }
 

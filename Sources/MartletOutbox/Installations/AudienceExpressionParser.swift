@@ -235,13 +235,7 @@ struct AudienceExpressionParser {
     }
 
     private static func locale(_ text: String, at position: Int) throws(AudienceExpressionError) -> String {
-        let parts = text.utf8.split(omittingEmptySubsequences: false) {
-            $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-        }
-        let isValid = parts.allSatisfy { part in
-            (1...8).contains(part.count) && part.allSatisfy { $0.isLetter || $0.isDigit }
-        }
-        guard isValid, text.utf8.count <= 40 else {
+        guard LanguageTag(text).isWellFormed else {
             throw mismatch("locale", "a language, with or without a region, such as de or de-CH", text, at: position)
         }
         return text

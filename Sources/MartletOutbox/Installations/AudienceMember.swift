@@ -39,6 +39,8 @@ package struct AudienceMember: Sendable, Hashable {
     package var permissions: [Installation.Permission: Bool]
     /// The token of the slot that the push needs; nil when the installation has none.
     package var token: DeviceToken?
+    /// The locale that the app has reported; nil for none.
+    package var locale: String?
 
     /// Creates a member of an audience.
     package init(
@@ -47,7 +49,8 @@ package struct AudienceMember: Sendable, Hashable {
         environment: PushEnvironment,
         bundleID: String,
         permissions: [Installation.Permission: Bool],
-        token: DeviceToken?
+        token: DeviceToken?,
+        locale: String?
     ) {
         self.installation = installation
         self.user = user
@@ -55,5 +58,6 @@ package struct AudienceMember: Sendable, Hashable {
         self.bundleID = bundleID
         self.permissions = permissions
         self.token = token
+        self.locale = locale
     }
 }

@@ -86,7 +86,7 @@ extension StoredInstallation {
 }
 
 extension AudienceMember {
-    /// Reads eight columns: identifier, user, environment, bundle identifier, three permissions, token.
+    /// Reads nine columns: identifier, user, environment, bundle identifier, three permissions, token, locale.
     init?(_ row: borrowing some DatabaseRow & ~Copyable) {
         guard let id = InstallationID(bytes: row.bytes(at: 0)) else { return nil }
         self.init(
@@ -95,14 +95,15 @@ extension AudienceMember {
             environment: row.environment(at: 2),
             bundleID: row.text(at: 3),
             permissions: InstallationRow.permissionValues(row, from: 4),
-            token: row.optionalText(at: 7).flatMap(DeviceToken.init(stored:))
+            token: row.optionalText(at: 7).flatMap(DeviceToken.init(stored:)),
+            locale: row.optionalText(at: 8)
         )
     }
 }
 
 extension AudiencePage {
-    /// Adds an installation if it matches: the columns of a member, followed by the number, the locale, the versions of
-    /// the app and the system, and the tags.
+    /// Adds an installation if it matches: the columns of a member, followed by the number, the versions of the app and
+    /// the system, and the tags.
     mutating func examine(
         _ row: borrowing some DatabaseRow & ~Copyable,
         of scan: AudienceScan,
@@ -110,10 +111,10 @@ extension AudiencePage {
         limit: Int
     ) {
         examined += 1
-        if examined == limit { next = row.integer(at: 8) }
+        if examined == limit { next = row.integer(at: 9) }
         let candidate = AudienceCandidate(
             environment: row.environment(at: 2),
-            locale: row.optionalText(at: 9),
+            locale: row.optionalText(at: 8),
             appVersion: row.optionalText(at: 10),
             systemVersion: row.optionalText(at: 11),
             tags: InstallationRow.tags(row.optionalText(at: 12)).union(knownTags)

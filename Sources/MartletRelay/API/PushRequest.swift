@@ -36,7 +36,8 @@ struct PushRequest {
     static let members =
         [
             "app", "environment", "to", "channel", "bundle-id", "push-type", "priority", "expiration", "collapse-id",
-            "id", "not-before", "payload", "payload-base64", "snapshot",
+            "id", "not-before", "payload", "payload-base64", "locales", "values",
+            "snapshot",
         ] + SnapshotRequest.members
 
     /// The members whose values each phone of an audience has.
@@ -58,6 +59,10 @@ struct PushRequest {
     /// Milliseconds since 1970.
     var notBefore: Int64?
     var content: Content
+    /// The changes of the payload for phones in some languages; nil for none.
+    let overrides: PayloadOverrides?
+    /// The values of each user for the placeholders of the payload; nil for none.
+    let values: PersonalValues?
     /// The request of a job in JSON, without the app and the identifier; nil for a push without a job.
     let jobRequest: [UInt8]?
 
@@ -92,6 +97,8 @@ struct PushRequest {
         let earliest: Int64? = try request["not-before"].ifPresent?.integer(in: 0...PushRequest.latestSecond)
         notBefore = earliest.map { $0 * 1_000 }
         content = try PushRequest.content(request)
+        overrides = try PushRequest.overrides(request, for: audience)
+        values = try PushRequest.values(request, for: audience)
         jobRequest = if case .matching? = audience?.target { PushRequest.jobRequest(of: json) } else { nil }
     }
 

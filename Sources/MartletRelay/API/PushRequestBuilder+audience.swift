@@ -105,8 +105,10 @@ extension PushRequestBuilder {
         let (app, need) = (found.app, found.need)
         let key = request.id?.description ?? requestKey(ofLine: line)
         let sourceRequest = request.sourceRequest
+        var requests = PersonalRequests(request)
         var phones = PushGroup.Phones(missing: found.audience, among: found.members)
         var pushes: [OutboxPush] = []
+        if request.isPersonal { try checkPayloads(of: request, in: app) }
         for member in found.members {
             let lane = Lane(app: app.name, environment: member.environment)
             let reason = need.leftOutReason(of: member, in: app)
@@ -116,6 +118,7 @@ extension PushRequestBuilder {
             }
             let place = member.installation.description
             let id = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, place) }
+            let request = requests.request(for: member)
             var push = try push(of: request, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
             push.user = member.user
             pushes.append(push)

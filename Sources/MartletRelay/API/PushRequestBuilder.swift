@@ -249,8 +249,11 @@ extension PushRequest.Destination {
 extension PushRequest {
     /// The members from which the relay builds the payload together with the time; nil when the client sent the
     /// payload.
+    ///
+    /// Of a payload with languages or values it is the hash: a phone may get another payload when the request is
+    /// repeated.
     var sourceRequest: [UInt8]? {
-        guard case .snapshot(let surface) = content else { return nil }
+        guard case .snapshot(let surface) = content else { return isPersonal ? contentHash : nil }
         return JSONValue.members([
             "snapshot": surface.snapshot.json, "event": .string(surface.event),
             "bundle-id": bundleID.map { .string($0) },
@@ -263,6 +266,20 @@ extension PushRequest {
             "priority": priority.map { .number(JSONNumber($0)) },
             "mobile-surfaces": surface.isCompatible ? JSONValue.bool(true) : nil,
         ]).encoded()
+    }
+
+    /// The hash of the payload with its headers, languages and values.
+    private var contentHash: [UInt8] {
+        let members = JSONValue.members([
+            "push-type": pushType.map { .string($0) },
+            "collapse-id": collapseID.map { .string($0.rawValue) },
+            "expiration": expiration.map { .number(JSONNumber($0)) },
+            "priority": priority.map { .number(JSONNumber($0)) },
+            "locales": overrides?.field.value, "values": values?.field.value,
+        ])
+        var bytes = members.encoded()
+        if case .payload(let payload) = content { bytes += payload }
+        return (try? SHA256.hash(bytes)) ?? bytes
     }
 }
 

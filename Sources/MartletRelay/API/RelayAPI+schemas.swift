@@ -54,6 +54,17 @@ extension RelayAPI {
               "payload": {"type": "object", "description": "The payload; numbers and the order of members are kept"},
               "payload-base64": {"type": "string", "minLength": 1, "contentEncoding": "base64",
                 "description": "The payload's bytes, which are sent as they are"},
+              "locales": {"type": "object", "maxProperties": \#(PayloadOverrides.limit),
+                "propertyNames": {"pattern": "^[A-Za-z0-9]{1,8}([_-][A-Za-z0-9]{1,8})*$", "maxLength": 40},
+                "additionalProperties": {"type": "object"},
+                "description": "By language tag: JSON Merge Patches of payload for phones of an audience"},
+              "values": {"type": "object", "maxProperties": \#(AudienceRequest.userLimit),
+                "additionalProperties": {
+                  "type": "object", "maxProperties": \#(PersonalValues.nameLimit),
+                  "propertyNames": {"pattern": "^[A-Za-z0-9_-]{1,64}$"},
+                  "additionalProperties": {"type": ["string", "number"], "maxLength": \#(PersonalValues.byteLimit)}
+                },
+                "description": "By user in to: the texts for placeholders such as {{name}} in payload and locales"},
               "snapshot": {"type": "object", "required": ["kind"],
                 "description": "A snapshot, of which the relay makes the payload; see `martlet surface schema`"},
               "event": {"enum": ["start", "update", "end"],

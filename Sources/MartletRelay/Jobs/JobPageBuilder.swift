@@ -30,7 +30,7 @@ struct JobPageBuilder {
     private let renderers: [Lane: SnapshotRenderer]
     /// The maximum number of pushes.
     private let limit: Int
-    private let request: PushRequest
+    private var requests: PersonalRequests
     private let need: PushNeed
     private var builder: PushRequestBuilder
     private var pushes: [OutboxPush] = []
@@ -82,11 +82,12 @@ struct JobPageBuilder {
         limit: Int = size,
         at now: Int64
     ) throws(APIProblem) {
-        request = try PushRequest(try BatchLines.json(of: job.job.request))
+        let request = try PushRequest(try BatchLines.json(of: job.job.request))
         guard let requested = request.audience, case .matching(let expression) = requested.target else {
             throw APIProblem(400, "the request of the job has no audience of a job", at: "/to")
         }
         self.job = job
+        requests = PersonalRequests(request)
         self.renderers = renderers
         self.limit = limit
         app = apps.first { $0.name == job.job.app }
@@ -149,6 +150,7 @@ struct JobPageBuilder {
         guard let id = JobPageBuilder.id(of: member.installation, in: job.job) else {
             throw APIProblem(503, "the relay cannot hash the identifier of a push")
         }
+        let request = requests.request(for: member)
         var push = try builder.push(of: request, nil, to: .device(token), lane, member.bundleID, id, renderer)
         push.hasCallersID = false
         push.user = member.user

@@ -19,7 +19,7 @@ extension PushRequestBuilder {
         let start = max(now, request.notBefore ?? now)
         timeOfJob = start
         defer { timeOfJob = nil }
-        try checkPush(of: request, in: app)
+        try checkPayloads(of: request, in: app)
         let key = requestKey(ofLine: line)
         let id = request.id ?? key.flatMap { APNsID(app: app.name, idempotencyKey: $0, "job") }
         let fingerprint: [UInt8]

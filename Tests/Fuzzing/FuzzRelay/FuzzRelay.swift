@@ -72,6 +72,7 @@ struct FuzzRelay: FuzzTarget {
         else {
             return
         }
+        if request.audience != nil, let app = builder.apps.first { try? builder.checkPayloads(of: request, in: app) }
         let pushes = (try? builder.pushes(of: request)) ?? []
         precondition(pushes.allSatisfy { $0.headerRefusal == nil }, "an invalid header value is accepted")
         precondition(pushes.allSatisfy { $0.expiresAt ?? .max > now }, "an expired push is accepted")

@@ -47,7 +47,8 @@ import Testing
         token: String? = "ab12",
         in environment: PushEnvironment = .production,
         bundleID: String = "com.example.orders",
-        alerts: Bool? = nil
+        alerts: Bool? = nil,
+        locale: String? = nil
     ) throws -> AudienceMember {
         var generator = SplitMix64(state: number)
         var permissions: [Installation.Permission: Bool] = [:]
@@ -58,7 +59,8 @@ import Testing
             environment: environment,
             bundleID: bundleID,
             permissions: permissions,
-            token: try token.map { try DeviceToken(hex: $0) }
+            token: try token.map { try DeviceToken(hex: $0) },
+            locale: locale
         )
     }
 
@@ -92,6 +94,20 @@ import Testing
         try builder.add(page)
         let last = builder.page
         #expect(last.nextCursor == 100 && last.isLast && last.pushes.count == 3)
+    }
+
+    @Test func `each installation of a page has the payload in its language`() throws {
+        let request = #"""
+            {"locales":{"de":{"n":"de"},"fr":{"n":"fr"}},"payload":{"aps":{"alert":"Hi"},"n":"en"},"to":{"all":true}}
+            """#
+        var builder = try builder(of: job(1, request), [app()])
+        var page = AudiencePage()
+        page.members = try ["de_AT", nil, "fr", "it", "de"].enumerated().map { index, locale in
+            try member(UInt64(index), locale: locale)
+        }
+        try builder.add(page)
+        let names = builder.page.pushes.map { (try? JSONReader.read($0.push.payload))?["n"]?.stringValue }
+        #expect(names == ["de", "en", "fr", "en", "de"])
     }
 
     @Test func `a push's identifier depends on its job and installation`() throws {
