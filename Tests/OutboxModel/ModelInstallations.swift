@@ -369,7 +369,8 @@ extension AudienceMember {
             environment: installation.environment,
             bundleID: installation.bundleID,
             permissions: installation.permissions,
-            token: installation.tokens[slot]?.token
+            token: installation.tokens[slot]?.token,
+            timeZone: installation.attributes[.timeZone]
         )
     }
 }

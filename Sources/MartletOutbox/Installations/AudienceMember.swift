@@ -39,15 +39,18 @@ package struct AudienceMember: Sendable, Hashable {
     package var permissions: [Installation.Permission: Bool]
     /// The token of the slot that the push needs; nil when the installation has none.
     package var token: DeviceToken?
+    /// The name of the time zone that the app has reported, which may be an unknown one.
+    package var timeZone: String?
 
-    /// Creates a member of an audience.
+    /// Creates a member of an audience, by default without a time zone.
     package init(
         installation: InstallationID,
         user: String,
         environment: PushEnvironment,
         bundleID: String,
         permissions: [Installation.Permission: Bool],
-        token: DeviceToken?
+        token: DeviceToken?,
+        timeZone: String? = nil
     ) {
         self.installation = installation
         self.user = user
@@ -55,5 +58,6 @@ package struct AudienceMember: Sendable, Hashable {
         self.bundleID = bundleID
         self.permissions = permissions
         self.token = token
+        self.timeZone = timeZone
     }
 }

@@ -86,7 +86,7 @@ extension StoredInstallation {
 }
 
 extension AudienceMember {
-    /// Reads eight columns: identifier, user, environment, bundle identifier, three permissions, token.
+    /// Reads nine columns: identifier, user, environment, bundle identifier, three permissions, token, time zone.
     init?(_ row: borrowing some DatabaseRow & ~Copyable) {
         guard let id = InstallationID(bytes: row.bytes(at: 0)) else { return nil }
         self.init(
@@ -95,7 +95,8 @@ extension AudienceMember {
             environment: row.environment(at: 2),
             bundleID: row.text(at: 3),
             permissions: InstallationRow.permissionValues(row, from: 4),
-            token: row.optionalText(at: 7).flatMap(DeviceToken.init(stored:))
+            token: row.optionalText(at: 7).flatMap(DeviceToken.init(stored:)),
+            timeZone: row.optionalText(at: 8)
         )
     }
 }
@@ -110,13 +111,13 @@ extension AudiencePage {
         limit: Int
     ) {
         examined += 1
-        if examined == limit { next = row.integer(at: 8) }
+        if examined == limit { next = row.integer(at: 9) }
         let candidate = AudienceCandidate(
             environment: row.environment(at: 2),
-            locale: row.optionalText(at: 9),
-            appVersion: row.optionalText(at: 10),
-            systemVersion: row.optionalText(at: 11),
-            tags: InstallationRow.tags(row.optionalText(at: 12)).union(knownTags)
+            locale: row.optionalText(at: 10),
+            appVersion: row.optionalText(at: 11),
+            systemVersion: row.optionalText(at: 12),
+            tags: InstallationRow.tags(row.optionalText(at: 13)).union(knownTags)
         )
         guard scan.expression.condition.matches(candidate), let member = AudienceMember(row) else { return }
         members.append(member)

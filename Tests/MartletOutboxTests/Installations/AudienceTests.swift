@@ -25,6 +25,7 @@ import Testing
                 installation.environment = .development
                 installation.bundleID = "com.example.other"
                 installation.permissions = [.alerts: false, .frequentUpdates: true]
+                installation.attributes[.timeZone] = "Europe/Berlin"
                 installation = try installation.with("b0", .init(.start, "Order")).with("c0", .init(.activity, "42"))
             }
             try await store.enroll(installation)
@@ -49,7 +50,8 @@ import Testing
             environment: .development,
             bundleID: "com.example.other",
             permissions: [.alerts: false, .frequentUpdates: true],
-            token: try DeviceToken(hex: "a0")
+            token: try DeviceToken(hex: "a0"),
+            timeZone: "Europe/Berlin"
         )
         #expect(first == [expected])
         #expect(try await store.members(of: .installation(installations[0].id), in: "rides", Self.device).isEmpty)
