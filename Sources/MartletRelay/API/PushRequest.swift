@@ -36,7 +36,7 @@ struct PushRequest {
     static let members =
         [
             "app", "environment", "to", "channel", "bundle-id", "push-type", "priority", "expiration", "collapse-id",
-            "id", "not-before", "payload", "payload-base64", "snapshot",
+            "id", "not-before", "local-time", "local-time-zone", "payload", "payload-base64", "snapshot",
         ] + SnapshotRequest.members
 
     /// The members whose values each phone of an audience has.
@@ -57,6 +57,8 @@ struct PushRequest {
     var id: APNsID?
     /// Milliseconds since 1970.
     var notBefore: Int64?
+    /// The local time at which each installation of the audience gets the push; nil for one time for all.
+    var localDelivery: LocalDelivery?
     var content: Content
     /// The request of a job in JSON, without the app and the identifier; nil for a push without a job.
     let jobRequest: [UInt8]?
@@ -91,6 +93,7 @@ struct PushRequest {
         }
         let earliest: Int64? = try request["not-before"].ifPresent?.integer(in: 0...PushRequest.latestSecond)
         notBefore = earliest.map { $0 * 1_000 }
+        localDelivery = try LocalDelivery(request)
         content = try PushRequest.content(request)
         jobRequest = if case .matching? = audience?.target { PushRequest.jobRequest(of: json) } else { nil }
     }

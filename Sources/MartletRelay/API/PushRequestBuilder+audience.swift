@@ -103,6 +103,7 @@ extension PushRequestBuilder {
             return PushGroup(pushes: try self.pushes(of: request, line: line).map(HashedPush.init), phones: nil)
         }
         let (app, need) = (found.app, found.need)
+        try checkTimes(of: request)
         let key = request.id?.description ?? requestKey(ofLine: line)
         let sourceRequest = request.sourceRequest
         var phones = PushGroup.Phones(missing: found.audience, among: found.members)
@@ -116,7 +117,8 @@ extension PushRequestBuilder {
             }
             let place = member.installation.description
             let id = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, place) }
-            var push = try push(of: request, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
+            let own = request.scheduled(for: member)
+            var push = try push(of: own, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
             push.user = member.user
             pushes.append(push)
             phones.installations.append(member.installation)

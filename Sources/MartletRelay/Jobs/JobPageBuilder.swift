@@ -97,8 +97,6 @@ struct JobPageBuilder {
             now: now,
             generator: SplitMix64(state: 0)
         )
-        // One time for all pushes, so that none replaces what was sent to its Live Activity since.
-        builder.timeOfJob = max(job.createdAt, job.job.notBefore ?? job.createdAt)
     }
 
     /// Adds installations of a store until the page is full or complete, or few of many match.
@@ -145,7 +143,10 @@ struct JobPageBuilder {
         guard let id = JobPageBuilder.id(of: member.installation, in: job.job) else {
             throw APIProblem(503, "the relay cannot hash the identifier of a push")
         }
-        var push = try builder.push(of: request, nil, to: .device(token), lane, member.bundleID, id, renderer)
+        let own = request.scheduled(for: member)
+        // Not the time of this page, so that no push replaces what was sent to its Live Activity since.
+        builder.timeOfJob = max(job.createdAt, own.notBefore ?? job.createdAt)
+        var push = try builder.push(of: own, nil, to: .device(token), lane, member.bundleID, id, renderer)
         push.hasCallersID = false
         push.user = member.user
         if let end = job.job.expiresAt { push.expiresAt = end }
