@@ -120,6 +120,10 @@ extension PushRequestBuilder {
             let own = request.scheduled(for: member)
             var push = try push(of: own, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
             push.user = member.user
+            guard push.wait(for: app.quietHours, in: member.timeZone, at: now) else {
+                phones.leaveOut(.quietHours)
+                continue
+            }
             pushes.append(push)
             phones.installations.append(member.installation)
         }

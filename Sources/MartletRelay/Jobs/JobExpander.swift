@@ -108,12 +108,13 @@ actor JobExpander {
 
     /// Returns the number of pushes that have not ended from which on no further page of a job is stored.
     ///
-    /// A job to a local time may have more of them, because the pushes of one time zone must not wait until those of
-    /// another, which were stored before them, are sent.
+    /// A job to a local time, or of an app with quiet hours, may have more of them, because the pushes of one time zone
+    /// must not wait until those of another, which were stored before them, are sent.
     private func unfinishedLimit(of job: StoredJob) -> Int {
-        guard job.unfinished >= JobStep.unfinishedLimit, LocalDelivery.isUsed(by: job.job) else {
-            return JobStep.unfinishedLimit
-        }
+        let app = context.configuration.apps.first { $0.name == job.job.app }
+        guard job.unfinished >= JobStep.unfinishedLimit,
+            app?.quietHours != nil || LocalDelivery.isUsed(by: job.job)
+        else { return JobStep.unfinishedLimit }
         return max(JobStep.unfinishedLimit, context.configuration.outbox.limit / 10)
     }
 

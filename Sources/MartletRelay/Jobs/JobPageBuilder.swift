@@ -128,7 +128,12 @@ struct JobPageBuilder {
                 leftOut[reason ?? .notConfigured, default: 0] += 1
                 continue
             }
-            pushes.append(try push(to: token, of: member, lane, renderer))
+            var push = try push(to: token, of: member, lane, renderer)
+            guard push.wait(for: app?.quietHours, in: member.timeZone, at: builder.now) else {
+                leftOut[.quietHours, default: 0] += 1
+                continue
+            }
+            pushes.append(push)
         }
         count += page.members.count
         if let next = page.next { scan.cursor = next } else { isComplete = true }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
+internal import MartletOutbox
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials

@@ -158,6 +158,27 @@ import Testing
         #expect(times == [berlin, Self.now / 1_000, utc])
     }
 
+    @Test func `an alert waits for the end of the quiet hours of its phone`() throws {
+        var app = try app()
+        // The time is 11:06:40 in UTC.
+        app.quietHours = try QuietHours.test(from: "12:00", to: "13:00")
+        var page = AudiencePage()
+        page.members = try [member(1, timeZone: "Europe/Berlin"), member(2, timeZone: "Asia/Tokyo"), member(3)]
+        var alerts = try builder(of: job(), [app])
+        try alerts.add(page)
+        let end = Self.now + 3_200_000
+        #expect(alerts.page.pushes.map(\.push.notBefore) == [end, nil, nil])
+        var expiring = try builder(of: job(expiresAt: end), [app])
+        try expiring.add(page)
+        #expect(expiring.page.pushes.count == 2 && expiring.page.leftOut == [.quietHours: 1])
+        let background = #"""
+            {"payload":{"aps":{"content-available":1}},"priority":5,"push-type":"background","to":{"all":true}}
+            """#
+        var others = try builder(of: job(1, background), [app])
+        try others.add(page)
+        #expect(others.page.pushes.map(\.push.notBefore) == [nil, nil, nil])
+    }
+
     @Test func `a request that this version cannot read is an error`() throws {
         for request in ["", "{}", #"{"payload":{},"to":"ab12"}"#, #"{"payload":{},"to":{"user":"anna"}}"#] {
             #expect(throws: APIProblem.self) { try builder(of: job(1, request), [app()]) }
