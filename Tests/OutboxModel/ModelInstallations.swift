@@ -370,7 +370,8 @@ extension AudienceMember {
             bundleID: installation.bundleID,
             permissions: installation.permissions,
             token: installation.tokens[slot]?.token,
-            locale: installation.attributes[.locale]
+            locale: installation.attributes[.locale],
+            timeZone: installation.attributes[.timeZone]
         )
     }
 }

@@ -41,6 +41,8 @@ package struct AudienceMember: Sendable, Hashable {
     package var token: DeviceToken?
     /// The locale that the app has reported; nil for none.
     package var locale: String?
+    /// The name of the time zone that the app has reported, which may be an unknown one.
+    package var timeZone: String?
 
     /// Creates a member of an audience.
     package init(
@@ -50,7 +52,8 @@ package struct AudienceMember: Sendable, Hashable {
         bundleID: String,
         permissions: [Installation.Permission: Bool],
         token: DeviceToken?,
-        locale: String?
+        locale: String?,
+        timeZone: String?
     ) {
         self.installation = installation
         self.user = user
@@ -59,5 +62,6 @@ package struct AudienceMember: Sendable, Hashable {
         self.permissions = permissions
         self.token = token
         self.locale = locale
+        self.timeZone = timeZone
     }
 }

@@ -86,7 +86,7 @@ extension StoredInstallation {
 }
 
 extension AudienceMember {
-    /// Reads nine columns: identifier, user, environment, bundle identifier, three permissions, token, locale.
+    /// Reads ten columns: identifier, user, environment, bundle identifier, three permissions, token, locale, time zone.
     init?(_ row: borrowing some DatabaseRow & ~Copyable) {
         guard let id = InstallationID(bytes: row.bytes(at: 0)) else { return nil }
         self.init(
@@ -96,7 +96,8 @@ extension AudienceMember {
             bundleID: row.text(at: 3),
             permissions: InstallationRow.permissionValues(row, from: 4),
             token: row.optionalText(at: 7).flatMap(DeviceToken.init(stored:)),
-            locale: row.optionalText(at: 8)
+            locale: row.optionalText(at: 8),
+            timeZone: row.optionalText(at: 9)
         )
     }
 }
@@ -111,13 +112,13 @@ extension AudiencePage {
         limit: Int
     ) {
         examined += 1
-        if examined == limit { next = row.integer(at: 9) }
+        if examined == limit { next = row.integer(at: 10) }
         let candidate = AudienceCandidate(
             environment: row.environment(at: 2),
             locale: row.optionalText(at: 8),
-            appVersion: row.optionalText(at: 10),
-            systemVersion: row.optionalText(at: 11),
-            tags: InstallationRow.tags(row.optionalText(at: 12)).union(knownTags)
+            appVersion: row.optionalText(at: 11),
+            systemVersion: row.optionalText(at: 12),
+            tags: InstallationRow.tags(row.optionalText(at: 13)).union(knownTags)
         )
         guard scan.expression.condition.matches(candidate), let member = AudienceMember(row) else { return }
         members.append(member)

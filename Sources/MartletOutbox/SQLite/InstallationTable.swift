@@ -76,7 +76,7 @@ struct InstallationTable {
     private static let memberColumns = """
         id, user_id, environment, bundle_id, \(InstallationRow.permissions), (
             SELECT token FROM installation_token WHERE installation = number AND kind = ? AND name = ?
-        ), locale
+        ), locale, time_zone
         """
 
     /// Returns the installations of audiences, with their tokens of the slots.

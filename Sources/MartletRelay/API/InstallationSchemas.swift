@@ -125,7 +125,7 @@ enum InstallationSchemas {
               "created-at": {"$ref": "#/components/schemas/Milliseconds",
                 "description": "Installations that have enrolled since get no push"},
               "starts-at": {"$ref": "#/components/schemas/Milliseconds",
-                "description": "The time of not-before; absent without it"},
+                "description": "The time of not-before, or the first one of local-time; absent without them"},
               "matched": {"type": "integer", "description": "The matching installations that have been read"},
               "stored": {"type": "integer", "description": "Those of them that have a push"},
               "left-out": {"$ref": "#/components/schemas/LeftOut",

@@ -36,7 +36,7 @@ struct PushRequest {
     static let members =
         [
             "app", "environment", "to", "channel", "bundle-id", "push-type", "priority", "expiration", "collapse-id",
-            "id", "not-before", "payload", "payload-base64", "locales", "values",
+            "id", "not-before", "local-time", "local-time-zone", "payload", "payload-base64", "locales", "values",
             "snapshot",
         ] + SnapshotRequest.members
 
@@ -58,6 +58,8 @@ struct PushRequest {
     var id: APNsID?
     /// Milliseconds since 1970.
     var notBefore: Int64?
+    /// The local time at which each installation of the audience gets the push; nil for one time for all.
+    var localDelivery: LocalDelivery?
     var content: Content
     /// The changes of the payload for phones in some languages; nil for none.
     let overrides: PayloadOverrides?
@@ -96,6 +98,7 @@ struct PushRequest {
         }
         let earliest: Int64? = try request["not-before"].ifPresent?.integer(in: 0...PushRequest.latestSecond)
         notBefore = earliest.map { $0 * 1_000 }
+        localDelivery = try LocalDelivery(request)
         content = try PushRequest.content(request)
         overrides = try PushRequest.overrides(request, for: audience)
         values = try PushRequest.values(request, for: audience)

@@ -103,6 +103,7 @@ extension PushRequestBuilder {
             return PushGroup(pushes: try self.pushes(of: request, line: line).map(HashedPush.init), phones: nil)
         }
         let (app, need) = (found.app, found.need)
+        try checkTimes(of: request)
         let key = request.id?.description ?? requestKey(ofLine: line)
         let sourceRequest = request.sourceRequest
         var requests = PersonalRequests(request)
@@ -118,9 +119,13 @@ extension PushRequestBuilder {
             }
             let place = member.installation.description
             let id = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, place) }
-            let request = requests.request(for: member)
-            var push = try push(of: request, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
+            let own = requests.request(for: member).scheduled(for: member)
+            var push = try push(of: own, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
             push.user = member.user
+            guard push.wait(for: app.quietHours, in: member.timeZone, at: now) else {
+                phones.leaveOut(.quietHours)
+                continue
+            }
             pushes.append(push)
             phones.installations.append(member.installation)
         }

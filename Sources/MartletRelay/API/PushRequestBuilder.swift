@@ -25,8 +25,8 @@ struct PushRequestBuilder {
     var now: Int64
     /// The generator of identifiers that the client has not chosen.
     var generator: SplitMix64
-    /// The time whose timestamp all pushes of a job to Live Activities have, in milliseconds since 1970; nil without a
-    /// job, so that each has a timestamp of its own.
+    /// The time whose timestamp a push of a job to a Live Activity has, in milliseconds since 1970; nil without a job,
+    /// so that each push has a timestamp of its own.
     var timeOfJob: Int64?
 
     /// Builds the pushes of a request that names tokens or a channel, one for each destination.
@@ -36,6 +36,7 @@ struct PushRequestBuilder {
     mutating func pushes(of request: PushRequest, line: Int? = nil) throws(APIProblem) -> [OutboxPush] {
         let key = requestKey(ofLine: line)
         let app = try app(of: request)
+        try checkTimes(of: request)
         let lane = Lane(app: app.name, environment: request.environment ?? app.environments[0])
         guard app.environments.contains(lane.environment), let renderer = clients[lane]?.renderer else {
             throw APIProblem(
@@ -70,13 +71,6 @@ struct PushRequestBuilder {
         _ chosenID: APNsID?,
         _ renderer: SnapshotRenderer
     ) throws(APIProblem) -> OutboxPush {
-        if let time = request.notBefore, time > now + PushRequestBuilder.longestDelay {
-            throw APIProblem(
-                400,
-                "not-before must be at most 30 days ahead, as seconds since 1970 (found \(time / 1_000))",
-                at: "/not-before"
-            )
-        }
         let id = chosenID ?? APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
         let (headers, payload, notBefore) = try content(of: request, for: destination, bundle, id, renderer)
         if let reason = refusal(of: destination, bundle, headers, payload) {
@@ -96,6 +90,19 @@ struct PushRequestBuilder {
             orderKey: headers.orderKey(for: stored),
             traceParent: traceParent
         )
+    }
+
+    /// Checks the times at which the pushes of a request are to be sent, when it arrives.
+    func checkTimes(of request: PushRequest) throws(APIProblem) {
+        let longestDelay = PushRequestBuilder.longestDelay
+        if let time = request.notBefore, time > now + longestDelay {
+            throw APIProblem(
+                400,
+                "not-before must be at most 30 days ahead, as seconds since 1970 (found \(time / 1_000))",
+                at: "/not-before"
+            )
+        }
+        try request.localDelivery?.check(at: now, longestDelay: longestDelay, expiration: request.expiration)
     }
 
     /// Returns the app of a request.

@@ -17,6 +17,8 @@ extension RelayConfiguration {
         /// The maximum number of connections to Apple in each environment, shared by all relays; nil for 4 a relay.
         package var connections: Int?
         package var webhook: Webhook?
+        /// The hours in which alerts to users and installations wait; nil for none.
+        var quietHours: QuietHours?
 
         /// The environments to which the pushes of an app are sent unless its configuration names others.
         package static let defaultEnvironments = [PushEnvironment.production]
@@ -47,6 +49,8 @@ extension RelayConfiguration.App: ConfigurationPart {
         .help("signing key (`.p8`) from Apple's developer account")
     private static let webhook = SettingKey<Webhook>("webhook", .object, .none, .reload)
         .help("URL that unregistered tokens are reported to")
+    private static let quietHours = SettingKey<QuietHours>("quiet-hours", .object, .none, .reload)
+        .help("hours in which alerts to users and installations wait, on the clock of each phone")
 
     static let settings: [Setting<Self>] = [
         Setting(SettingKey("name", .text("letters, digits, `-`, `.`, `_`"), .required, .reload), \.name)
@@ -63,6 +67,7 @@ extension RelayConfiguration.App: ConfigurationPart {
         Setting(SettingKey("connections", .integer(1...1_000), .described("4 per relay"), .reload), \.connections)
             .help("maximum connections to Apple in each environment, of all relays together"),
         Setting(separate: webhook),
+        Setting(quietHours, \.quietHours),
     ]
 
     init(_ object: ConfigurationField, _ places: ConfigurationDirectories) throws(RelayError) {

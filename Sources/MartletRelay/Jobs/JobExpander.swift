@@ -97,13 +97,25 @@ actor JobExpander {
 
     /// Does the next step of a job; returns whether it had one.
     private func step(_ job: StoredJob) async throws(OutboxError) -> Bool {
-        switch JobStep(job) {
+        switch JobStep(job, unfinishedLimit: unfinishedLimit(of: job)) {
         case .wait: return false
         case .cancelPushes:
             turns.record(job)
             return try await cancelPushes(of: job) > 0
         case .expand: return try await expand(job)
         }
+    }
+
+    /// Returns the number of pushes that have not ended from which on no further page of a job is stored.
+    ///
+    /// A job to a local time, or of an app with quiet hours, may have more of them, because the pushes of one time zone
+    /// must not wait until those of another, which were stored before them, are sent.
+    private func unfinishedLimit(of job: StoredJob) -> Int {
+        let app = context.configuration.apps.first { $0.name == job.job.app }
+        guard job.unfinished >= JobStep.unfinishedLimit,
+            app?.quietHours != nil || LocalDelivery.isUsed(by: job.job)
+        else { return JobStep.unfinishedLimit }
+        return max(JobStep.unfinishedLimit, context.configuration.outbox.limit / 10)
     }
 
     private func log(_ error: OutboxError) {

@@ -102,8 +102,6 @@ struct JobPageBuilder {
             now: now,
             generator: SplitMix64(state: 0)
         )
-        // One time for all pushes, so that none replaces what was sent to its Live Activity since.
-        builder.timeOfJob = max(job.createdAt, job.job.notBefore ?? job.createdAt)
     }
 
     /// Adds installations of a store until the page is full or complete, or few of many match.
@@ -135,7 +133,12 @@ struct JobPageBuilder {
                 leftOut[reason ?? .notConfigured, default: 0] += 1
                 continue
             }
-            pushes.append(try push(to: token, of: member, lane, renderer))
+            var push = try push(to: token, of: member, lane, renderer)
+            guard push.wait(for: app?.quietHours, in: member.timeZone, at: builder.now) else {
+                leftOut[.quietHours, default: 0] += 1
+                continue
+            }
+            pushes.append(push)
         }
         count += page.members.count
         if let next = page.next { scan.cursor = next } else { isComplete = true }
@@ -150,8 +153,10 @@ struct JobPageBuilder {
         guard let id = JobPageBuilder.id(of: member.installation, in: job.job) else {
             throw APIProblem(503, "the relay cannot hash the identifier of a push")
         }
-        let request = requests.request(for: member)
-        var push = try builder.push(of: request, nil, to: .device(token), lane, member.bundleID, id, renderer)
+        let own = requests.request(for: member).scheduled(for: member)
+        // Not the time of this page, so that no push replaces what was sent to its Live Activity since.
+        builder.timeOfJob = max(job.createdAt, own.notBefore ?? job.createdAt)
+        var push = try builder.push(of: own, nil, to: .device(token), lane, member.bundleID, id, renderer)
         push.hasCallersID = false
         push.user = member.user
         if let end = job.job.expiresAt { push.expiresAt = end }

@@ -14,10 +14,10 @@ enum JobStep: Equatable {
     /// The number of pushes of a job that have not ended from which on no further page is stored.
     static let unfinishedLimit = 10_000
 
-    /// Decides about a job as it was read.
-    init(_ job: StoredJob) {
+    /// Decides about a job as it was read, by default with the limit for pushes that are all sent at one time.
+    init(_ job: StoredJob, unfinishedLimit: Int = JobStep.unfinishedLimit) {
         switch job.state {
-        case .expanding: self = job.unfinished < JobStep.unfinishedLimit ? .expand : .wait
+        case .expanding: self = job.unfinished < unfinishedLimit ? .expand : .wait
         case .cancelled: self = job.unfinished > 0 ? .cancelPushes : .wait
         case .expanded: self = .wait
         }

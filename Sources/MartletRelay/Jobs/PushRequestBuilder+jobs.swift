@@ -16,7 +16,9 @@ extension PushRequestBuilder {
         else { return nil }
         let app = try app(of: request)
         _ = try requested.need(of: request)
-        let start = max(now, request.notBefore ?? now)
+        try checkTimes(of: request)
+        let notBefore = request.notBefore ?? request.localDelivery?.first
+        let start = max(now, notBefore ?? now)
         timeOfJob = start
         defer { timeOfJob = nil }
         try checkPayloads(of: request, in: app)
@@ -37,7 +39,7 @@ extension PushRequestBuilder {
             fingerprint: fingerprint,
             request: content,
             audience: expression.description,
-            notBefore: request.notBefore,
+            notBefore: notBefore,
             expiresAt: end
         )
     }

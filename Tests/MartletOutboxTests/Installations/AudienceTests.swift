@@ -26,6 +26,7 @@ import Testing
                 installation.bundleID = "com.example.other"
                 installation.permissions = [.alerts: false, .frequentUpdates: true]
                 installation.attributes[.locale] = "de-CH"
+                installation.attributes[.timeZone] = "Europe/Berlin"
                 installation = try installation.with("b0", .init(.start, "Order")).with("c0", .init(.activity, "42"))
             }
             try await store.enroll(installation)
@@ -51,7 +52,8 @@ import Testing
             bundleID: "com.example.other",
             permissions: [.alerts: false, .frequentUpdates: true],
             token: try DeviceToken(hex: "a0"),
-            locale: "de-CH"
+            locale: "de-CH",
+            timeZone: "Europe/Berlin"
         )
         #expect(first == [expected])
         #expect(try await store.members(of: .installation(installations[0].id), in: "rides", Self.device).isEmpty)

@@ -132,7 +132,8 @@ extension AudienceMember {
             bundleID: "com.example.orders",
             permissions: [:],
             token: nil,
-            locale: locale
+            locale: locale,
+            timeZone: nil
         )
     }
 }

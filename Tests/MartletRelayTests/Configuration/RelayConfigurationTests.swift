@@ -130,6 +130,24 @@ import Testing
             "apps[0].webhook.uri is unknown"
         ),
         (
+            ConfigurationFile.good(("\"rate\": 100", "\"quiet-hours\": {\"from\": \"22:00\"}")),
+            "apps[0].quiet-hours.to is missing"
+        ),
+        (
+            ConfigurationFile.good(("\"rate\": 100", #""quiet-hours": {"from": "22:00", "to": "24:00"}"#)),
+            "apps[0].quiet-hours.to must be a time of day from 00:00 to 23:59 (found \"24:00\")"
+        ),
+        (
+            ConfigurationFile.good(("\"rate\": 100", #""quiet-hours": {"from": "22:00", "to": "22:00"}"#)),
+            "apps[0].quiet-hours.to must be another time of day than from (found \"22:00\")"
+        ),
+        (
+            ConfigurationFile.good(
+                ("\"rate\": 100", #""quiet-hours": {"from": "22:00", "to": "07:00", "time-zone": "Mars/Base"}"#)
+            ),
+            "such as Europe/Berlin (found \"Mars/Base\")"
+        ),
+        (
             ConfigurationFile.good(("\"send\"", "\"sent\"")),
             "callers[0].scopes[0] must be one of send, read, manage, installations (found \"sent\")"
         ),

@@ -48,7 +48,8 @@ import Testing
         in environment: PushEnvironment = .production,
         bundleID: String = "com.example.orders",
         alerts: Bool? = nil,
-        locale: String? = nil
+        locale: String? = nil,
+        timeZone: String? = nil
     ) throws -> AudienceMember {
         var generator = SplitMix64(state: number)
         var permissions: [Installation.Permission: Bool] = [:]
@@ -60,7 +61,8 @@ import Testing
             bundleID: bundleID,
             permissions: permissions,
             token: try token.map { try DeviceToken(hex: $0) },
-            locale: locale
+            locale: locale,
+            timeZone: timeZone
         )
     }
 
@@ -155,6 +157,45 @@ import Testing
         }
     }
 
+    @Test func `each push has the local time of its phone`() throws {
+        let snapshot = SurfaceExample.json(of: "liveActivity")
+        let request = #"{"local-time":"2026-11-18T20:00","snapshot":\#(snapshot),"to":{"activity":"A-1","all":true}}"#
+        var builder = try builder(of: job(1, request), [app()])
+        var page = AudiencePage()
+        page.members = try [
+            member(1, timeZone: "Europe/Berlin"), member(2, token: "cd34", timeZone: "Asia/Tokyo"),
+            member(3, token: "ef56"),
+        ]
+        try builder.add(page)
+        let pushes = builder.page.pushes.map(\.push)
+        let (berlin, tokyo, utc): (Int64, Int64, Int64) = (1_795_028_400, 1_794_999_600, 1_795_032_000)
+        #expect(pushes.map(\.notBefore) == [berlin * 1_000, tokyo * 1_000, utc * 1_000])
+        // The time in Tokyo is before the creation of the job.
+        let times = pushes.map { (try? JSONReader.read($0.payload))?["aps"]?["timestamp"]?.integerValue }
+        #expect(times == [berlin, Self.now / 1_000, utc])
+    }
+
+    @Test func `an alert waits for the end of the quiet hours of its phone`() throws {
+        var app = try app()
+        // The time is 11:06:40 in UTC.
+        app.quietHours = try QuietHours.test(from: "12:00", to: "13:00")
+        var page = AudiencePage()
+        page.members = try [member(1, timeZone: "Europe/Berlin"), member(2, timeZone: "Asia/Tokyo"), member(3)]
+        var alerts = try builder(of: job(), [app])
+        try alerts.add(page)
+        let end = Self.now + 3_200_000
+        #expect(alerts.page.pushes.map(\.push.notBefore) == [end, nil, nil])
+        var expiring = try builder(of: job(expiresAt: end), [app])
+        try expiring.add(page)
+        #expect(expiring.page.pushes.count == 2 && expiring.page.leftOut == [.quietHours: 1])
+        let background = #"""
+            {"payload":{"aps":{"content-available":1}},"priority":5,"push-type":"background","to":{"all":true}}
+            """#
+        var others = try builder(of: job(1, background), [app])
+        try others.add(page)
+        #expect(others.page.pushes.map(\.push.notBefore) == [nil, nil, nil])
+    }
+
     @Test func `a request that this version cannot read is an error`() throws {
         for request in ["", "{}", #"{"payload":{},"to":"ab12"}"#, #"{"payload":{},"to":{"user":"anna"}}"#] {
             #expect(throws: APIProblem.self) { try builder(of: job(1, request), [app()]) }
@@ -202,6 +243,12 @@ import Testing
             job.outcomes = [.delivered: ended]
             #expect(JobStep(job) == step, "\(stored) stored, \(ended) ended")
         }
+        job.outcomes = [:]
+        job.stored = 99_999
+        #expect(JobStep(job, unfinishedLimit: 100_000) == .expand)
+        job.stored = 100_000
+        #expect(JobStep(job, unfinishedLimit: 100_000) == .wait)
+        job.stored = 30_000
         job.state = .cancelled
         #expect(JobStep(job) == .cancelPushes)
         job.outcomes = [.cancelled: 30_000]
