@@ -39,6 +39,10 @@ package struct AudienceMember: Sendable, Hashable {
     package var permissions: [Installation.Permission: Bool]
     /// The token of the slot that the push needs; nil when the installation has none.
     package var token: DeviceToken?
+    /// The version of the app that it has reported; nil also for a member that no ``AudienceScan`` has read.
+    package var appVersion: String?
+    /// The version of the system that it has reported; nil also for a member that no ``AudienceScan`` has read.
+    package var systemVersion: String?
 
     /// Creates a member of an audience.
     package init(
