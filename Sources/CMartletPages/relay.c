@@ -15,9 +15,13 @@ static const martlet_page_file files[] = {
 #include "file.h"
 #define EMBEDDED relay/index.html
 #include "file.h"
+#define EMBEDDED relay/jobs.js
+#include "file.h"
 #define EMBEDDED relay/lanes.js
 #include "file.h"
 #define EMBEDDED relay/letters.js
+#include "file.h"
+#define EMBEDDED relay/phones.js
 #include "file.h"
 #define EMBEDDED relay/plot.js
 #include "file.h"
@@ -28,6 +32,8 @@ static const martlet_page_file files[] = {
 #define EMBEDDED relay/status.css
 #include "file.h"
 #define EMBEDDED relay/status.js
+#include "file.h"
+#define EMBEDDED relay/users.js
 #include "file.h"
 #include "shared.h"
 // The page shows the section about each problem, since the documentation has no fixed address.

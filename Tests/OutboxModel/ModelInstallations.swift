@@ -253,7 +253,12 @@ struct InstallationModel: Sendable {
         let examined = rest.prefix(limit)
         var page = AudiencePage()
         page.members = examined.map(\.installation).filter { scan.expression.matches($0) }
-            .map { AudienceMember($0, scan.slot) }
+            .map { installation in
+                var member = AudienceMember(installation, scan.slot)
+                member.appVersion = installation.attributes[.appVersion]
+                member.systemVersion = installation.attributes[.systemVersion]
+                return member
+            }
         page.examined = examined.count
         if examined.count == limit { page.next = examined.last?.number }
         return page

@@ -5,12 +5,10 @@
 import { announce, button, chip, confirmed, table } from "./components.js"
 import { icon } from "./icons.js"
 import { element } from "./dom.js"
-import { age, ageElement, count, rate, updateWhenChanged } from "./figures.js"
+import { age, ageElement, chips, count, rate, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
 import { counted, durationText, grouped } from "./texts.js"
 
-/** The number of reasons of failures that a lane shows. */
-const shownReasons = 3
 /** The pauses and resumptions that failed, by the name of the lane. */
 const problems = new Map()
 
@@ -98,17 +96,10 @@ function stateOf({ state, reason, "manual-pause": pause }) {
 
 /** The attempts that Apple did not accept since the start of the relay, by reason, most frequent first. */
 function failures({ failures: reasons = {}, retrying, "retry-reason": retryReason, state }) {
-  const all = Object.entries(reasons)
-  const chips = all.slice(0, shownReasons).map(([reason, total]) => chip(`${reason} ${grouped(total)}`))
-  const rest = all.slice(shownReasons)
-  if (rest.length) {
-    chips.push(element("details", { class: "rest" }, element("summary", {}, `${rest.length} more`),
-      rest.map(([reason, total]) => element("div", {}, `${reason} ${grouped(total)}`))))
-  }
-  if (chips.length) chips.push(element("small", {}, "since the start"))
+  const texts = Object.entries(reasons).map(([reason, total]) => `${reason} ${grouped(total)}`)
   const time = state === "paused" ? "after the pause" : "later"
-  if (retrying) chips.push(element("small", {}, `${counted(retrying, "push is", "pushes are")} sent again ${time}${retryReason ? ` (${retryReason})` : ""}`))
-  return element("span", { class: "chips" }, chips.length ? chips : element("span", { class: "faint" }, "none"))
+  return chips(texts, ...texts.length ? [element("small", {}, "since the start")] : [],
+    ...retrying ? [element("small", {}, `${counted(retrying, "push is", "pushes are")} sent again ${time}${retryReason ? ` (${retryReason})` : ""}`)] : [])
 }
 
 function control(lane, { refresh }) {

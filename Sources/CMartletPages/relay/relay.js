@@ -17,14 +17,14 @@ export class Unauthorized extends Error {}
 export class Unreachable extends Error {}
 
 /** The time after which a request without an answer fails, in milliseconds. */
-const timeout = 8000
+const usualTimeout = 8000
 
 /**
  * Sends a request, with `content` as JSON, and returns the JSON of the response; throws an error with its `detail`.
  *
  * With `keepalive` the browser sends the request even though the page is closed.
  */
-export async function request(path, { method = "GET", content, keepalive = false } = {}) {
+export async function request(path, { method = "GET", content, keepalive = false, timeout = usualTimeout } = {}) {
   const response = await fetch(serverURL(path), {
     method, keepalive, headers: { authorization: `Bearer ${key()}`, ...(content ? { "content-type": "application/json" } : {}) },
     body: content ? JSON.stringify(content) : undefined, signal: AbortSignal.timeout(timeout),
@@ -43,7 +43,7 @@ const longestReplay = 3000
 export async function storedOutcomes() {
   const aborter = new AbortController()
   const headers = { authorization: `Bearer ${key()}`, "last-event-id": "0" }
-  const signal = AbortSignal.any([aborter.signal, AbortSignal.timeout(timeout)])
+  const signal = AbortSignal.any([aborter.signal, AbortSignal.timeout(usualTimeout)])
   const response = await fetch(serverURL("/v1/events"), { headers, signal })
     .catch(() => { throw new Unreachable("The relay does not answer.") })
   if (!response.ok) throw new Error((await response.json().catch(() => null))?.detail ?? `The relay returned status ${response.status}.`)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The relay's status page: what is wrong first, then figures, lanes, plots, dead letters and relays.
+// The relay's status page: what is wrong first, then figures, lanes, plots, dead letters, jobs, phones and relays.
 
 import { table } from "./components.js"
 import { element, released } from "./dom.js"
@@ -8,11 +8,14 @@ import { preciseClockElement, updateWhenChanged } from "./figures.js"
 import { showFacts, showFleet, showTiles } from "./fleet.js"
 import { icon } from "./icons.js"
 import { showIncidents, showUnreachable } from "./incidents.js"
+import { forgetJobs, showJobs } from "./jobs.js"
 import { showLanes } from "./lanes.js"
 import { loadLetters, showLetters } from "./letters.js"
+import { forgetPhones, showPhones } from "./phones.js"
 import { eventTone, Plots } from "./plot.js"
 import { key, removeKey, request, storeKey, Unauthorized, Unreachable } from "./relay.js"
 import { loadRunbook } from "./runbook.js"
+import { forgetUser, showUser } from "./users.js"
 
 const byID = (id) => document.getElementById(id)
 /** The interval between requests for the status, in milliseconds. */
@@ -105,6 +108,9 @@ async function show(status, isForced, isCurrent) {
     showEvents(events)
   }
   showLetters(byID("dead"), byID("dead-actions"), byID("dead-filter"), status, () => refresh({ isForced: true }))
+  showJobs(byID("jobs"), status)
+  showPhones(byID("phones"), byID("phones-form"), status)
+  showUser(byID("user"), byID("user-form"), status)
 }
 
 /** Lists the latest events, newest first, as the marks in the plots cannot be read by everyone. */
@@ -128,6 +134,9 @@ function showSignIn(error) {
   latest += 1
   clearTimeout(timer)
   answeredAt = slowAt = 0
+  forgetJobs()
+  forgetPhones()
+  forgetUser(byID("user-form"))
   showProblem("")
   byID("sign-in").hidden = false
   byID("status").hidden = byID("sign-out").hidden = true

@@ -43,6 +43,10 @@ package struct AudienceMember: Sendable, Hashable {
     package var locale: String?
     /// The name of the time zone that the app has reported, which may be an unknown one.
     package var timeZone: String?
+    /// The version of the app that it has reported; nil also for a member that no ``AudienceScan`` has read.
+    package var appVersion: String?
+    /// The version of the system that it has reported; nil also for a member that no ``AudienceScan`` has read.
+    package var systemVersion: String?
 
     /// Creates a member of an audience.
     package init(

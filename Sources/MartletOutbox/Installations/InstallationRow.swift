@@ -120,7 +120,9 @@ extension AudiencePage {
             systemVersion: row.optionalText(at: 12),
             tags: InstallationRow.tags(row.optionalText(at: 13)).union(knownTags)
         )
-        guard scan.expression.condition.matches(candidate), let member = AudienceMember(row) else { return }
+        guard scan.expression.condition.matches(candidate), var member = AudienceMember(row) else { return }
+        member.appVersion = candidate.appVersion
+        member.systemVersion = candidate.systemVersion
         members.append(member)
     }
 }

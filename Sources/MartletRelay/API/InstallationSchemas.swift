@@ -160,14 +160,36 @@ enum InstallationSchemas {
             }
           },
           "AudienceCount": {
-            "type": "object", "required": ["matched", "reachable", "left-out", "complete"],
+            "type": "object",
+            "required": ["matched", "reachable", "left-out", "complete", "environments", "app-versions",
+              "system-versions", "permissions"],
             "properties": {
               "matched": {"type": "integer", "description": "The installations that match"},
               "reachable": {"type": "integer", "description": "Those with the token and the permission for the push"},
               "left-out": {"$ref": "#/components/schemas/LeftOut",
                 "description": "The numbers of the others by reason"},
               "complete": {"type": "boolean",
-                "description": "False when \#(AudienceCount.limit) installations were examined, and others were not"}
+                "description": "False when \#(AudienceCount.limit) installations were examined, and others were not"},
+              "environments": {"type": "object", "additionalProperties": {"type": "integer"},
+                "description": "The numbers of those that match, by environment"},
+              "app-versions": {"$ref": "#/components/schemas/VersionCounts"},
+              "system-versions": {"$ref": "#/components/schemas/VersionCounts"},
+              "permissions": {
+                "type": "object", "description": "By permission; the others have not reported it",
+                "additionalProperties": {
+                  "type": "object", "required": ["granted", "denied"],
+                  "properties": {"granted": {"type": "integer"}, "denied": {"type": "integer"}}}}
+            }
+          },
+          "VersionCounts": {
+            "type": "array", "maxItems": \#(AudienceCount.versionLimit),
+            "description": "The most frequent versions of those that match",
+            "items": {
+              "type": "object", "required": ["installations"],
+              "properties": {
+                "version": {"type": "string", "description": "Absent for installations that have reported none"},
+                "installations": {"type": "integer"}
+              }
             }
           },
           "TicketRequest": {
@@ -283,6 +305,29 @@ enum InstallationSchemas {
               "installations": {"type": "array", "items": {"$ref": "#/components/schemas/Installation"}},
               "pushes": {"type": "array", "items": {"$ref": "#/components/schemas/PushStatus"}},
               "complete": {"type": "boolean", "description": "False when the pushes could not all be read"}
+            }
+          },
+          "UserOverview": {
+            "type": "object", "required": ["app", "user", "installations", "pushes", "complete"],
+            "properties": {
+              "app": {"type": "string"},
+              "user": {"$ref": "#/components/schemas/User"},
+              "installations": {"type": "array", "items": {
+                "type": "object", "required": ["id", "environment", "short-tokens", "permissions", "tags", "seen-at"],
+                "description": "The members of an Installation, with short-tokens in place of tokens",
+                "properties": {"short-tokens": {"type": "object", "description": "The first eight digits of each"}}
+              }},
+              "pushes": {
+                "type": "array",
+                "description": "Those that wait or were abandoned, and those of the app's latest jobs, latest first",
+                "items": {"allOf": [
+                  {"$ref": "#/components/schemas/PushStatus"},
+                  {"type": "object", "properties": {
+                    "job": {"$ref": "#/components/schemas/PushID", "description": "The job of the push"},
+                    "installation": {"$ref": "#/components/schemas/InstallationID"}}}
+                ]}},
+              "complete": {"type": "boolean",
+                "description": "False when more pushes wait or were abandoned than are listed"}
             }
           },
           "UserErasure": {

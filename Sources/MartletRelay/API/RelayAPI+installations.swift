@@ -160,6 +160,24 @@ extension RelayAPI {
             return .pieces(["content-type": "application/json", "cache-control": "no-store"], export)
         },
         Route(
+            method: "GET",
+            path: "/v1/apps/{app}/users/{user}/overview",
+            summary: "A user's phones with shortened tokens, and the last pushes to them without payloads",
+            access: .scope(scope, audit: "show-user"),
+            parameters: [user],
+            answers: [RouteAnswer(200, "The phones and pushes", .schema("UserOverview"))],
+            problems: [503]
+        ) { (call) throws(APIProblem) in
+            let (app, user) = (try call.app(), try call.user())
+            var overview = UserOverview(of: user, app)
+            do throws(OutboxError) {
+                try await overview.read(from: call.parts.outbox)
+            } catch {
+                throw APIProblem(error)
+            }
+            return .json(overview.json)
+        },
+        Route(
             method: "DELETE",
             path: "/v1/apps/{app}/users/{user}",
             summary: "Removes a user: tickets, installations, and the pushes and dead letters to the user",

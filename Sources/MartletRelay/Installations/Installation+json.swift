@@ -5,14 +5,19 @@ internal import MartletOutbox
 
 extension Installation {
     /// The installation as the API returns it, with its tokens, which are personal data.
-    var json: JSONValue {
+    var json: JSONValue { json(tokensNamed: "tokens", \.hex) }
+
+    /// The installation with shortened tokens.
+    var summary: JSONValue { json(tokensNamed: "short-tokens", \.description) }
+
+    private func json(tokensNamed name: String, _ text: (DeviceToken) -> String) -> JSONValue {
         let permissions = Permission.allCases.compactMap { permission in
             self.permissions[permission].map { JSONValue.Member(permission.rawValue, .bool($0)) }
         }
         var members: [JSONValue.Member] = [
             .init("id", .string(id.description)), .init("app", .string(app)), .init("user", .string(user)),
             .init("environment", .string(environment.rawValue)), .init("bundle-id", .string(bundleID)),
-            .init("tokens", tokensInJSON),
+            .init(name, tokensInJSON(text)),
         ]
         members += Attribute.allCases.compactMap { attribute in
             attributes[attribute].map { JSONValue.Member(attribute.rawValue, .string($0)) }
@@ -25,13 +30,13 @@ extension Installation {
         return .object(members)
     }
 
-    private var tokensInJSON: JSONValue {
+    private func tokensInJSON(_ text: (DeviceToken) -> String) -> JSONValue {
         .object(
             InstallationReader.tokenMembers.compactMap { (name, kind) -> JSONValue.Member? in
                 let own = tokens.filter { $0.key.kind == kind }.sorted { $0.key.name < $1.key.name }
                 guard let first = own.first else { return nil }
-                guard kind.hasNames else { return .init(name, .string(first.value.token.hex)) }
-                return .init(name, .object(own.map { .init($0.key.name, .string($0.value.token.hex)) }))
+                guard kind.hasNames else { return .init(name, .string(text(first.value.token))) }
+                return .init(name, .object(own.map { .init($0.key.name, .string(text($0.value.token))) }))
             }
         )
     }

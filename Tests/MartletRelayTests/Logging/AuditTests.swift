@@ -92,17 +92,17 @@ import Testing
         let lines = LogLines()
         let bench = try await EnrollmentBench(log: lines.logger(.error))
         let id = try await bench.enroll("anna", #","tokens":{"device":"\#(Self.token)"}"#).id
-        for path in ["/installations?user=anna", "/installations/\(id)", "/users/anna"] {
+        for path in ["/installations?user=anna", "/installations/\(id)", "/users/anna", "/users/anna/overview"] {
             _ = await bench.ask("GET", path)
         }
         _ = await bench.ask("POST", "/installations", #"{"user":"anna","tokens":{"device":"\#(Self.token)"}}"#)
         await bench.stop()
         let entries = lines.objects.filter { $0["msg"] == "audit" && $0["action"] != "issue-ticket" }
         let actions: [JSONValue?] = [
-            "list-installations", "show-installation", "export-user", "import-installations",
+            "list-installations", "show-installation", "export-user", "show-user", "import-installations",
         ]
         #expect(entries.map { $0["action"] } == actions)
-        #expect(entries.map { $0["target"] } == [nil, .string(id), nil, nil])
+        #expect(entries.map { $0["target"] } == [nil, .string(id), nil, nil, nil])
         #expect(entries.allSatisfy { $0["status"] == 200 && $0["app"] == "orders" }, "\(lines.all)")
         let text = lines.all.joined()
         for secret in [Self.token, "anna"] { #expect(!text.contains(secret), "\(secret)") }

@@ -101,7 +101,8 @@ class Accessibility(RelayWalk):
 
     def test_headings_and_the_live_region(self):
         self.open()
-        expect(self.page.get_by_role("heading", level=2)).to_have_text(["Lanes", "Last hour", "Dead letters", "This relay"])
+        expect(self.page.get_by_role("heading", level=2)).to_have_text(
+            ["Lanes", "Last hour", "Dead letters", "Jobs", "Phones", "User", "This relay"])
         expect(self.page.locator("#announcement")).to_have_attribute("aria-live", "assertive")
         self.ask("POST", "/v1/apps/rides/lanes/development/resume")
         expect(self.banner("paused")).to_have_count(0)
