@@ -253,12 +253,7 @@ struct InstallationModel: Sendable {
         let examined = rest.prefix(limit)
         var page = AudiencePage()
         page.members = examined.map(\.installation).filter { scan.expression.matches($0) }
-            .map { installation in
-                var member = AudienceMember(installation, scan.slot)
-                member.appVersion = installation.attributes[.appVersion]
-                member.systemVersion = installation.attributes[.systemVersion]
-                return member
-            }
+            .map { AudienceMember($0, scan.slot) }
         page.examined = examined.count
         if examined.count == limit { page.next = examined.last?.number }
         return page
@@ -376,7 +371,9 @@ extension AudienceMember {
             permissions: installation.permissions,
             token: installation.tokens[slot]?.token,
             locale: installation.attributes[.locale],
-            timeZone: installation.attributes[.timeZone]
+            timeZone: installation.attributes[.timeZone],
+            appVersion: installation.attributes[.appVersion],
+            systemVersion: installation.attributes[.systemVersion]
         )
     }
 }

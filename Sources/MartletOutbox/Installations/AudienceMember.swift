@@ -43,9 +43,9 @@ package struct AudienceMember: Sendable, Hashable {
     package var locale: String?
     /// The name of the time zone that the app has reported, which may be an unknown one.
     package var timeZone: String?
-    /// The version of the app that it has reported; nil also for a member that no ``AudienceScan`` has read.
+    /// The version of the app that it has reported; nil for none.
     package var appVersion: String?
-    /// The version of the system that it has reported; nil also for a member that no ``AudienceScan`` has read.
+    /// The version of the system that the app has reported; nil for none.
     package var systemVersion: String?
 
     /// Creates a member of an audience.
@@ -57,7 +57,9 @@ package struct AudienceMember: Sendable, Hashable {
         permissions: [Installation.Permission: Bool],
         token: DeviceToken?,
         locale: String?,
-        timeZone: String?
+        timeZone: String?,
+        appVersion: String?,
+        systemVersion: String?
     ) {
         self.installation = installation
         self.user = user
@@ -67,5 +69,7 @@ package struct AudienceMember: Sendable, Hashable {
         self.token = token
         self.locale = locale
         self.timeZone = timeZone
+        self.appVersion = appVersion
+        self.systemVersion = systemVersion
     }
 }

@@ -86,7 +86,8 @@ extension StoredInstallation {
 }
 
 extension AudienceMember {
-    /// Reads ten columns: identifier, user, environment, bundle identifier, three permissions, token, locale, time zone.
+    /// Reads twelve columns: identifier, user, environment, bundle identifier, three permissions, token, locale, time
+    /// zone, version of the app, version of the system.
     init?(_ row: borrowing some DatabaseRow & ~Copyable) {
         guard let id = InstallationID(bytes: row.bytes(at: 0)) else { return nil }
         self.init(
@@ -97,14 +98,15 @@ extension AudienceMember {
             permissions: InstallationRow.permissionValues(row, from: 4),
             token: row.optionalText(at: 7).flatMap(DeviceToken.init(stored:)),
             locale: row.optionalText(at: 8),
-            timeZone: row.optionalText(at: 9)
+            timeZone: row.optionalText(at: 9),
+            appVersion: row.optionalText(at: 10),
+            systemVersion: row.optionalText(at: 11)
         )
     }
 }
 
 extension AudiencePage {
-    /// Adds an installation if it matches: the columns of a member, followed by the number, the versions of the app and
-    /// the system, and the tags.
+    /// Adds an installation if it matches: the columns of a member, followed by the number and the tags.
     mutating func examine(
         _ row: borrowing some DatabaseRow & ~Copyable,
         of scan: AudienceScan,
@@ -112,17 +114,15 @@ extension AudiencePage {
         limit: Int
     ) {
         examined += 1
-        if examined == limit { next = row.integer(at: 10) }
+        if examined == limit { next = row.integer(at: 12) }
         let candidate = AudienceCandidate(
             environment: row.environment(at: 2),
             locale: row.optionalText(at: 8),
-            appVersion: row.optionalText(at: 11),
-            systemVersion: row.optionalText(at: 12),
+            appVersion: row.optionalText(at: 10),
+            systemVersion: row.optionalText(at: 11),
             tags: InstallationRow.tags(row.optionalText(at: 13)).union(knownTags)
         )
-        guard scan.expression.condition.matches(candidate), var member = AudienceMember(row) else { return }
-        member.appVersion = candidate.appVersion
-        member.systemVersion = candidate.systemVersion
+        guard scan.expression.condition.matches(candidate), let member = AudienceMember(row) else { return }
         members.append(member)
     }
 }

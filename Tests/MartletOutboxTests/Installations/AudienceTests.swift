@@ -53,7 +53,9 @@ import Testing
             permissions: [.alerts: false, .frequentUpdates: true],
             token: try DeviceToken(hex: "a0"),
             locale: "de-CH",
-            timeZone: "Europe/Berlin"
+            timeZone: "Europe/Berlin",
+            appVersion: nil,
+            systemVersion: nil
         )
         #expect(first == [expected])
         #expect(try await store.members(of: .installation(installations[0].id), in: "rides", Self.device).isEmpty)

@@ -133,7 +133,9 @@ extension AudienceMember {
             permissions: [:],
             token: nil,
             locale: locale,
-            timeZone: nil
+            timeZone: nil,
+            appVersion: nil,
+            systemVersion: nil
         )
     }
 }

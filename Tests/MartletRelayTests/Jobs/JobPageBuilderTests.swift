@@ -62,7 +62,9 @@ import Testing
             permissions: permissions,
             token: try token.map { try DeviceToken(hex: $0) },
             locale: locale,
-            timeZone: timeZone
+            timeZone: timeZone,
+            appVersion: nil,
+            systemVersion: nil
         )
     }
 
