@@ -27,6 +27,8 @@ import Testing
                 installation.permissions = [.alerts: false, .frequentUpdates: true]
                 installation.attributes[.locale] = "de-CH"
                 installation.attributes[.timeZone] = "Europe/Berlin"
+                installation.attributes[.appVersion] = "2.1"
+                installation.attributes[.systemVersion] = "26.1"
                 installation = try installation.with("b0", .init(.start, "Order")).with("c0", .init(.activity, "42"))
             }
             try await store.enroll(installation)
@@ -54,8 +56,8 @@ import Testing
             token: try DeviceToken(hex: "a0"),
             locale: "de-CH",
             timeZone: "Europe/Berlin",
-            appVersion: nil,
-            systemVersion: nil
+            appVersion: "2.1",
+            systemVersion: "26.1"
         )
         #expect(first == [expected])
         #expect(try await store.members(of: .installation(installations[0].id), in: "rides", Self.device).isEmpty)
