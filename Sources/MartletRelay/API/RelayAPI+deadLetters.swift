@@ -27,7 +27,7 @@ extension RelayAPI {
             let app = try call.app()
             let limit = try call.number("limit", 1...1_000, default: 100)
             let records = call.parts.outbox.records
-            let letters = try await outboxRead(call.parts, await records.deadLetters(of: app, limit: limit))
+            let letters = try await call.parts.read(await records.deadLetters(of: app, limit: limit))
             return .json(["dead-letters": .array(letters.map(\.summary))])
         },
         Route(
@@ -43,7 +43,7 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let id = try call.pushID()
-            let letter = try await outboxRead(call.parts, await call.parts.outbox.records.deadLetter(id, of: app))
+            let letter = try await call.parts.read(await call.parts.outbox.records.deadLetter(id, of: app))
             guard let letter else { throw APIProblem(404, "\(id) is not among the dead letters of \(app)") }
             return .json(.object((letter.status.detailedJSON.members ?? []) + letter.push.members))
         },
@@ -73,7 +73,7 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let ids = try requeued(call)
-            let counts = try await outboxRead(call.parts, await call.parts.outbox.records.deadLetterCounts())
+            let counts = try await call.parts.read(await call.parts.outbox.records.deadLetterCounts())
             let damaged = counts[app]?.damaged ?? 0
             if damaged > 0 { try await refuseDamaged(ids ?? [], of: app, call) }
             let count = try await outboxCall(await call.parts.dispatcher.requeueDeadLetters(ids, of: app))
@@ -105,7 +105,7 @@ extension RelayAPI {
     /// Throws a problem if one of some pushes is a damaged dead letter: it would be found damaged again.
     private static func refuseDamaged(_ ids: [APNsID], of app: String, _ call: Call) async throws(APIProblem) {
         for id in ids {
-            let letter = try await outboxRead(call.parts, await call.parts.outbox.records.deadLetter(id, of: app))
+            let letter = try await call.parts.read(await call.parts.outbox.records.deadLetter(id, of: app))
             guard letter?.outcome.reason == Outcome.damagedReason else { continue }
             let remedy = "submit it again from the back end, or restore a backup, and discard the dead letter"
             throw APIProblem(409, "the stored content of \(id) is damaged, so nothing was sent again: \(remedy)")

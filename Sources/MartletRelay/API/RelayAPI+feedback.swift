@@ -67,8 +67,7 @@ extension RelayAPI {
             let after = Int64(try call.number("after", 0 ... .max, default: 0))
             let limit = try call.number("limit", 1...1_000, default: 100)
             let records = call.parts.outbox.records
-            let tokens = try await outboxRead(
-                call.parts,
+            let tokens = try await call.parts.read(
                 await records.unregisteredTokens(of: app, after: after, limit: limit)
             )
             let cursor = tokens.last?.cursor ?? after

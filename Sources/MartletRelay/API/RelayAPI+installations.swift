@@ -51,8 +51,7 @@ extension RelayAPI {
             let after = Int64(try call.number("after", 0 ... .max, default: 0))
             let limit = try call.number("limit", 1...1_000, default: 100)
             let store = call.parts.outbox.installations
-            let found = try await outboxRead(
-                call.parts,
+            let found = try await call.parts.read(
                 await store.page(of: app, selection, after: after, limit: limit)
             )
             return .json([
@@ -151,8 +150,7 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let (app, user) = (try call.app(), try call.user())
             // A user has at most a few more than the limit, when several phones enroll at the same time.
-            let found = try await outboxRead(
-                call.parts,
+            let found = try await call.parts.read(
                 await call.parts.outbox.installations.installations(of: app, .user(user), after: 0, limit: 1_000)
             )
             let context = await call.parts.server.context
@@ -249,7 +247,7 @@ extension APICall<RelayAPI.Service> {
         let app = try app()
         let id = try installationID()
         let store = parts.outbox.installations
-        let stored = try await RelayAPI.outboxRead(parts, await store.installation(id, of: app))
+        let stored = try await parts.read(await store.installation(id, of: app))
         guard let stored else { throw unknown(id) }
         return stored
     }

@@ -188,15 +188,16 @@ extension RelayAPI {
             throw APIProblem(error)
         }
     }
+}
 
-    /// Returns the result of one read of the outbox; a store that does not answer in time is a problem with status 503,
-    /// too.
-    static func outboxRead<Value: Sendable>(
-        _ parts: RelayParts,
+extension RelayParts {
+    /// Returns the result of one read of the outbox; an error of the outbox is a problem with status 503, and so is a
+    /// store that does not answer in time.
+    func read<Value: Sendable>(
         _ body: @autoclosure @escaping @Sendable () async throws(OutboxError) -> Value
     ) async throws(APIProblem) -> Value {
-        let context = await parts.server.context
-        return try await outboxCall(await context.read(body).get())
+        let context = await server.context
+        return try await RelayAPI.outboxCall(await context.read(body).get())
     }
 }
 

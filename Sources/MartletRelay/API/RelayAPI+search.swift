@@ -61,8 +61,7 @@ extension RelayAPI {
             throw APIProblem(400, "token: \(error)")
         }
         let records = call.parts.outbox.records
-        return try await outboxRead(
-            call.parts,
+        return try await call.parts.read(
             await records.pushes(to: token, of: app, after: cursor, limit: limit)
         )
     }
@@ -78,7 +77,7 @@ extension RelayAPI {
     static func statuses(of id: APNsID, in apps: Set<String>, _ call: Call) async throws(APIProblem) -> [PushStatus] {
         var found: [PushStatus] = []
         for app in apps.sorted() {
-            let status = try await outboxRead(call.parts, await call.parts.outbox.status(of: id, of: app))
+            let status = try await call.parts.read(await call.parts.outbox.status(of: id, of: app))
             if let status { found.append(status) }
         }
         return found

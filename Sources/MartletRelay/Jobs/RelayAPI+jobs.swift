@@ -33,7 +33,7 @@ extension RelayAPI {
             let before = Int64(try call.number("before", 1 ... .max, default: .max))
             let limit = try call.number("limit", 1...1_000, default: 100)
             let jobs = call.parts.outbox.jobs
-            let found = try await outboxRead(call.parts, await jobs.jobs(of: app, before: before, limit: limit))
+            let found = try await call.parts.read(await jobs.jobs(of: app, before: before, limit: limit))
             let cursor = found.count == limit ? found.last?.number : nil
             return .json(.members(["jobs": .array(found.map(\.json)), "cursor": .whole(cursor)]))
         },
@@ -47,7 +47,7 @@ extension RelayAPI {
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let (app, id) = (try call.app(), try call.pushID(of: "job"))
-            let job = try await outboxRead(call.parts, await call.parts.outbox.jobs.job(id, of: app))
+            let job = try await call.parts.read(await call.parts.outbox.jobs.job(id, of: app))
             guard let job else { throw call.unknownJob(id) }
             return .json(job.json)
         },

@@ -16,7 +16,8 @@ import Testing
         let bench = try await RelayBench { $0.loadLimits.answerTime = 100 }
         let outbox = StalledOutbox()
         let configuration = await bench.relay.context.configuration
-        let relay = RelayBench(bench, try await PushRelay.start(configuration, over: outbox))
+        let started = try await PushRelay.start(configuration, over: outbox)
+        let relay = RelayBench(bench, started)
         for path in ["/v1/pushes/\(Self.id)", "/v1/pushes?id=\(Self.id)"] {
             let refused = await relay.ask("GET", path)
             #expect(refused.status == 503 && refused.json["retry-after"] == 5, "\(refused.text)")
