@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -23,9 +25,7 @@ package enum OpenDescriptors {
     ///
     /// - Returns: The descriptors of the opened files.
     package static func exhaust(limit: CInt) async -> [CInt] {
-        // The first wait by each clock opens a descriptor that stays open, also a wait of the testing library.
-        try? await Task.sleep(for: .milliseconds(1), clock: .continuous)
-        try? await Task.sleep(for: .milliseconds(1), clock: .suspending)
+        await openTimers()
         var bound = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(limit))
         setrlimit(resource, &bound)
         var descriptors: [CInt] = []
@@ -33,6 +33,25 @@ package enum OpenDescriptors {
             let descriptor = open("/dev/null", O_RDONLY)
             guard descriptor >= 0 else { return descriptors }
             descriptors.append(descriptor)
+        }
+    }
+
+    /// Waits by each clock until their timers are open, which then stay open, so that later waits open none.
+    ///
+    /// A wait that is over before its timer is set opens none, so the waits become longer.
+    private static func openTimers() async {
+        for pause in [1, 10, 100, 1_000] {
+            try? await Task.sleep(for: .milliseconds(pause), clock: .continuous)
+            try? await Task.sleep(for: .milliseconds(pause), clock: .suspending)
+            if timerCount >= 2 { return }
+        }
+    }
+
+    /// The number of open timers; 0 where waits open no descriptors.
+    private static var timerCount: Int {
+        (0..<64).count {
+            let name = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            return name == "anon_inode:[timerfd]"
         }
     }
 }

@@ -148,7 +148,8 @@ extension RelayAPI {
             guard let file = call.parts.outbox.localFile else {
                 throw APIProblem(409, "this relay stores pushes in PostgreSQL: back the database up with pg_dump")
             }
-            return .json(["file": .string(try await outboxCall(await file.backUp()))])
+            let path = try await outboxCall(await file.backUp())
+            return .json(["file": .string(path)])
         },
         Route(
             method: "POST",

@@ -39,6 +39,8 @@ TITLES = {
     "retrying": r"[\d,]+ push(es)? of .* being sent again",
     "paused": ".* (is|are) paused by operator",
     "full": "The disk is full",
+    # True until the free space is read again.
+    "low": "The disk of the outbox is nearly full",
     "away": "The database (does not answer|stores no pushes)",
     "outdated": "The data about the other relays is outdated",
     "missing": r"Relay \d+ \(\w+\) is missing",
