@@ -62,8 +62,8 @@ class Lanes(RelayWalk):
 
     def test_lanes_without_pushes_are_shown_on_request(self):
         status = self.ask("GET", "/v1/status")
-        idle = [{**lane, "app": f"idle{number}"} for number, lane in enumerate(2 * status["lanes"])]
-        status["lanes"] = [{**status["lanes"][0], "state": "delivers"}, *idle]
+        idle = [{**lane, "app": f"idle{number}", "idle": True} for number, lane in enumerate(2 * status["lanes"])]
+        status["lanes"] = [{**status["lanes"][0], "state": "delivers", "idle": False}, *idle]
         self.page.route("**/v1/status", lambda route: route.fulfill(json=status))
         self.enter()
         rows = self.page.locator("#lanes tbody tr")
