@@ -28,7 +28,7 @@ function openList(container) {
     const refused = closed.filter(isRefused)
     if (!open.length && !closed.length) {
       return replaceKeepingFocus(page.body, emptyState("server", "No connections yet", "A connection appears here when a client connects.",
-        element("a", { href: "#/connect" }, "Connect a client")))
+        element("a", { class: "button", href: "#/connect" }, "Connect a client")))
     }
     return replaceKeepingFocus(page.body, element("div", { class: "stack" },
       refused.length ? refusedBanner(refused[0], failedCount) : null,

@@ -146,6 +146,8 @@ class Pages(PagesWalk):
         form.get_by_role("button", name="Subscribe").click()
         subscriber = self.page.get_by_role("table", name="Subscribers").get_by_role("link", name="abcd" * 4)
         expect(subscriber).to_be_visible()
+        expect(self.page.get_by_role("heading", name="Subscribers: 1")).to_be_visible()
+        expect(self.page.locator("#page .state-bar")).to_have_text(f"{TAXI}Stores the newest")
         expect(self.page.get_by_role("table", name="Broadcasts").locator("tbody tr")).to_have_count(2)
         subscriber.click()
         expect(self.page.get_by_role("region", name="Selected push")).to_contain_text("1 of 1")
