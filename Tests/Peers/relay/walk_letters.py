@@ -2,6 +2,7 @@
 
 """Dead letters on the status page: the list, one payload, sending one or all again, and errors."""
 
+import re
 import unittest
 
 from playwright.sync_api import expect
@@ -40,7 +41,8 @@ class DeadLetters(RelayWalk):
         # The walk skips the attempts between the first and the last one, which are equal.
         expect(attempts).to_have_count(1)
         expect(attempts).to_contain_text("429 TooManyRequests × 2")
-        expect(attempts.locator("time")).to_have_count(2)
+        # Two attempts in the same second have one time.
+        expect(attempts.locator("th")).to_have_text(re.compile(r"^(\d.*?)( – (?!\1$)\d.*)?$"))
         self.assertNotIn("alert", dialog.inner_text())
         self.page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
