@@ -43,7 +43,7 @@ function refusedBanner(latest, count) {
   const { cause, remedy } = refusal(latest)
   return banner("bad", [
     element("strong", {}, `${counted(count, "connection")} failed before the first request. `), `The latest, `, relativeTime(latest.closed.time * 1000), `: ${cause} `,
-    remedy, " ", element("a", { href: address(latest) }, "Details"),
+    ...remedy, " ", element("a", { href: address(latest) }, "Details"),
   ])
 }
 
@@ -126,7 +126,7 @@ const failures = (pushes) => table("Refused and unanswered pushes", [
 
 function failure(connection) {
   const { cause, remedy } = refusal(connection)
-  return banner("bad", [element("strong", {}, "The connection failed. "), `${cause} `, remedy])
+  return banner("bad", [element("strong", {}, "The connection failed. "), `${cause} `, ...remedy])
 }
 
 function protocol({ tls, "handshake-failed": hasFailed }) {
