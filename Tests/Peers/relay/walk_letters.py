@@ -31,6 +31,14 @@ class DeadLetters(RelayWalk):
         expect(dialog).to_have_count(0)
         expect(self.rows.first.get_by_role("button", name="Show the payload")).to_be_focused()
 
+    def test_the_buttons_of_a_dead_letter_fit_a_narrow_screen(self):
+        self.page.set_viewport_size({"width": 380, "height": 844})
+        self.enter()
+        discard = self.rows.first.get_by_role("button", name="Discard")
+        expect(discard).to_be_visible()
+        values = self.box(self.rows.first.locator('[data-label="To"] code'))
+        self.assertAlmostEqual(self.box(discard)["right"], values["right"], delta=1)
+
     def test_the_failed_attempts_are_shown_without_the_content(self):
         self.enter()
         self.rows.first.get_by_role("button", name="Show the 16 attempts").press("Enter")
