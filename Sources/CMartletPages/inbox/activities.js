@@ -27,11 +27,13 @@ function openList(container) {
 const appOf = (each) => appsOf(each)[0] ?? ""
 
 function activityTable(activities) {
+  // Only a start names the type.
+  const hasTypes = activities.some((each) => each["attributes-type"])
   return table("Activities", [
     { name: "Activity", isHeader: true, value: ({ token, name }) => element("span", { class: "named" }, link(token, name),
       name ? element("small", { class: "token" }, short(token)) : "") },
     { name: "App", value: (each) => ellipsized(appOf(each)) },
-    { name: "Type", value: (each) => (each["attributes-type"] ? ellipsized(each["attributes-type"]) : "") },
+    ...(hasTypes ? [{ name: "Type", value: (each) => (each["attributes-type"] ? ellipsized(each["attributes-type"]) : "") }] : []),
     { name: "State", value: ({ activity }) => state(activity) },
     { name: "Shows", value: (each) => element("span", { class: "screen-cell" }, isOnScreen(each.activity)
       ? activityGlance(appOf(each), each.activity["content-state"]) : element("span", { class: "faint" }, "Nothing: it was removed")) },
@@ -44,7 +46,7 @@ function activityTable(activities) {
       return search(start ? `device:${token} OR number:${start}` : `device:${token}`, count)
     } },
     { name: "Not shown", isNumber: true, value: ({ activity: { ignored } }) =>
-      (ignored ? element("span", { class: "chip", "data-tone": "bad" }, grouped(ignored)) : "0") },
+      (ignored ? chip(grouped(ignored), "bad") : "0") },
   ], activities, ({ token }) => ({ "data-key": token, "data-href": `#/activities/${token}` }))
 }
 

@@ -3,7 +3,7 @@
 // The broadcast channels of all apps, and one channel with its subscribers and broadcasts.
 
 import { request } from "./api.js"
-import { button, chip, copied, emptyState, facts, relativeTime, table } from "./components.js"
+import { button, chip, copied, emptyState, relativeTime, table } from "./components.js"
 import { element } from "./dom.js"
 import {
   activity as activityLink, choice, composeTo, ellipsized, field, formDialog, isRemoved, newestPushes, Page, push as pushLink, removeWithUndo, replaceKeepingFocus,
@@ -85,7 +85,7 @@ function openChannel(container, app, channel) {
     location.hash = "#/channels"
   }, { class: "danger", icon: "trash" })
   const page = new Page(container, {
-    title: element("span", { class: "token-title" }, channel), back: { name: "Channels", href: "#/channels" },
+    title: copied(channel, "the channel ID", element("span", { class: "token-title" }, channel)), back: { name: "Channels", href: "#/channels" },
     actions: [deleteButton, button("Send a broadcast", () => send(each),
       { class: "primary", icon: "send" })],
   })
@@ -103,8 +103,9 @@ function openChannel(container, app, channel) {
     deleteButton.hidden = !found
     if (!list.isConnected) page.body.replaceChildren(list)
     return replaceKeepingFocus(list,
-      found ? element("div", { class: "columns" }, channelFacts(found), section("Subscribers", ...subscribers(page, found), subscribing))
-        : emptyState("broadcast", "No such channel", `${app} has no channel ${channel}: it was deleted, or the simulator was restarted.`),
+      ...(found ? [element("div", { class: "state-bar" }, chip(app), storage(found)),
+        section(`Subscribers: ${grouped(found["subscriber-count"])}`, ...subscribers(page, found), subscribing)]
+        : [emptyState("broadcast", "No such channel", `${app} has no channel ${channel}: it was deleted, or the simulator was restarted.`)]),
       section("Broadcasts", rowsOr(pushes, "No broadcasts yet.", () => broadcastTable(pushes))))
   })
 }
@@ -112,10 +113,6 @@ function openChannel(container, app, channel) {
 const broadcastExample = () => JSON.stringify({
   aps: { event: "update", timestamp: Math.floor(Date.now() / 1000), "content-state": { headline: "Kick-off", score: "0:0" } },
 }, null, 2)
-
-const channelFacts = (found) => section("Channel", facts({
-  channel: copied(found.channel, "the channel ID"), app: found.app, storage: storage(found), subscribers: grouped(found["subscriber-count"]),
-}))
 
 function subscribeForm(page, channel) {
   const problem = element("p", { class: "problem", role: "alert" })

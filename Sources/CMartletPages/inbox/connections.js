@@ -28,7 +28,7 @@ function openList(container) {
     const refused = closed.filter(isRefused)
     if (!open.length && !closed.length) {
       return replaceKeepingFocus(page.body, emptyState("server", "No connections yet", "A connection appears here when a client connects.",
-        element("a", { href: "#/connect" }, "Connect a client")))
+        element("a", { class: "button", href: "#/connect" }, "Connect a client")))
     }
     return replaceKeepingFocus(page.body, element("div", { class: "stack" },
       refused.length ? refusedBanner(refused[0], failedCount) : null,
@@ -43,7 +43,7 @@ function refusedBanner(latest, count) {
   const { cause, remedy } = refusal(latest)
   return banner("bad", [
     element("strong", {}, `${counted(count, "connection")} failed before the first request. `), `The latest, `, relativeTime(latest.closed.time * 1000), `: ${cause} `,
-    remedy, " ", element("a", { href: address(latest) }, "Details"),
+    ...remedy, " ", element("a", { href: address(latest) }, "Details"),
   ])
 }
 
@@ -126,7 +126,7 @@ const failures = (pushes) => table("Refused and unanswered pushes", [
 
 function failure(connection) {
   const { cause, remedy } = refusal(connection)
-  return banner("bad", [element("strong", {}, "The connection failed. "), `${cause} `, remedy])
+  return banner("bad", [element("strong", {}, "The connection failed. "), `${cause} `, ...remedy])
 }
 
 function protocol({ tls, "handshake-failed": hasFailed }) {

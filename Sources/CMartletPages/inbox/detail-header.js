@@ -89,7 +89,7 @@ export function pushFacts(push) {
     Expires: expiration(push),
     "Collapse ID": copy(headers["apns-collapse-id"], "collapse ID"),
     Thread: copy(typeof push.payload?.aps?.["thread-id"] === "string" ? push.payload.aps["thread-id"] : null, "thread"),
-    "apns-id": copy(push["apns-id"], "apns-id", element("span", { class: "identifier" }, push["apns-id"])),
+    "apns-id": copy(push["apns-id"], "apns-id", element("span", { class: "identifier", title: push["apns-id"] }, push["apns-id"])),
     "apns-request-id": copy(push["apns-request-id"], "apns-request-id"),
     Fault: push.fault,
   })

@@ -52,7 +52,7 @@ async function storedPushes({ stored = {} }, signal) {
 function factsSection(device) {
   const since = device["unregistered-at"]
   return section("Device", facts({
-    token: copied(device.token, "the token"),
+    token: copied(device.token, "the token", element("span", { class: "token" }, device.token)),
     apps: appsOf(device).join(", "),
     topics: device.topics?.join(", ") ?? "any: it is not registered",
     "unregistered since": since === undefined ? null : absoluteTime(since),

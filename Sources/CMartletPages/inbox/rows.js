@@ -39,7 +39,7 @@ function pushRow(line, state, click) {
     element("span", { class: "unread-dot" }),
     mark(push),
     element("span", { class: "first-line" },
-      element("span", { class: "headline", dir: "auto" }, headline(push)),
+      element("span", { class: "headline", dir: "auto", title: headline(push) }, headline(push)),
       element("span", { class: "time", title: completeTime(push["time-ms"]) }, shortTime(push["time-ms"], true))),
     element("span", { class: "second-line" }, detail(push, state), element("span", { class: "badges" }, badges(push))))
 }

@@ -54,35 +54,36 @@ function reasonsOf(steps, beginning) {
   return [...found.values()].sort((one, other) => other.count - one.count)
 }
 
-/** The reasons of pushes as the end of a sentence; empty if the simulator gives none. */
+/** The reasons of pushes in a clause; empty if the simulator gives none. */
 function causes(found, beginning) {
   const reasons = reasonsOf(found, beginning)
   const isOne = reasons.length === 1 && reasons[0].count === found.length
   const texts = isOne ? [reasons[0].text] : reasons.slice(0, namedReasons).map(({ count, text }) => `${grouped(count)} × ${text}`)
   const rest = isOne ? 0 : reasons.slice(namedReasons).reduce((sum, { count }) => sum + count, 0)
   if (rest) texts.push(`${grouped(rest)} for other reasons`)
-  return texts.length ? `: ${texts.join(", ")}` : ""
+  return texts.join(", ")
 }
 
-/** The answer to the question why an activity does not show its pushes: {tone, text}. */
+/** The answer to the question why an activity does not show its pushes: {tone, facts}; each fact is {text, causes}. */
 export function summary(steps) {
   const total = steps.length
   const of = (kind) => steps.filter(({ verdict }) => verdict.kind === kind)
   const ignored = of("not-shown")
-  const sentences = []
+  const facts = []
   if (ignored.length) {
-    sentences.push(`${grouped(ignored.length)} of ${counted(total, "push")} ${ignored.length === 1 ? "was" : "were"} not shown${causes(ignored, /^Not shown: /)}.`)
+    const text = `${grouped(ignored.length)} of ${counted(total, "push")} ${ignored.length === 1 ? "was" : "were"} not shown`
+    facts.push({ text, causes: causes(ignored, /^Not shown: /) })
   }
   const uncertain = steps.filter(({ verdict, wasShown }) => wasShown && verdict.uncertain)
-  if (uncertain.length) sentences.push(`${counted(uncertain.length, "push")} may not be shown: the app may not decode the content.`)
+  if (uncertain.length) facts.push({ text: `${counted(uncertain.length, "push")} may not be shown`, causes: "the app may not decode the content" })
   const counts = { stored: ["is", "are", "stored"], refused: ["was", "were", "refused", /^Refused: /], discarded: ["was", "were", "discarded", /^Discarded: /],
     unanswered: ["was", "were", "not answered"] }
   for (const [kind, [one, several, text, beginning]] of Object.entries(counts)) {
     const found = of(kind)
-    if (found.length) sentences.push(`${counted(found.length, one, several)} ${text}${beginning ? causes(found, beginning) : ""}.`)
+    if (found.length) facts.push({ text: `${counted(found.length, one, several)} ${text}`, causes: beginning ? causes(found, beginning) : "" })
   }
-  if (sentences.length === 0) return { tone: "good", text: total === 1 ? "The push was shown." : `All ${counted(total, "push")} were shown.` }
-  return { tone: ignored.length || of("refused").length ? "bad" : "warning", text: sentences.join(" ") }
+  if (facts.length) return { tone: ignored.length || of("refused").length ? "bad" : "warning", facts }
+  return { tone: "good", facts: [{ text: total === 1 ? "The push was shown" : `All ${counted(total, "push")} were shown`, causes: "" }] }
 }
 
 /** The leaves of two values, each with its `path`, its JSON before (`was`) and after (`is`), and the kind of change. */

@@ -95,14 +95,14 @@ class Timeline {
   }
 
   #showHead(value) {
-    const { tone, text } = summary(this.#steps)
+    const { tone, facts: found } = summary(this.#steps)
     const newest = this.#steps.at(-1).push
     if (value.name) this.#page.title.textContent = value.name
     document.title = `Activity ${value.name ?? short(this.#token)} – Martlet`
     replaceKeepingFocus(this.#head,
       element("div", { class: "state-bar", "data-key": "state" }, stateChip(value.activity, this.#steps.at(-1).shown), chip(app(newest)),
         copied(this.#token, "the token", short(this.#token)), element("a", { href: `#/devices/${this.#token}` }, "Device")),
-      banner(tone, element("span", { class: "summary" }, text)))
+      banner(tone, found.flatMap(({ text, causes }) => [element("p", { class: "summary" }, element("strong", {}, text), causes ? `: ${causes}.` : "."), " "])))
   }
 
   /** Moves through the pushes with the arrow keys while no field or widget has the focus. */

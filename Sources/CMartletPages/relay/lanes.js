@@ -12,7 +12,7 @@ import { counted, durationText, grouped } from "./texts.js"
 /** The pauses and resumptions that failed, by the name of the lane. */
 const problems = new Map()
 
-/** The number of lanes without pushes from which they are shown on request. */
+/** The number of idle lanes from which they are shown on request. */
 const idleLimit = 4
 let showsIdle = false
 
@@ -22,13 +22,10 @@ export const laneName = ({ app, environment }) => `${app} ${environment}`
 export const laneElement = ({ app, environment }) => element("span", { class: "lane" },
   element("span", { title: app }, app), " ", chip(environment, environment === "production" ? "accent" : ""))
 
-/** Whether nothing has happened in a lane: it has no pushes, no failures and no problem. */
-const isIdle = (lane) => lane.state === "ready" && !lane.waiting && !lane["in-flight"] && !lane.retrying && Object.keys(lane.failures ?? {}).length === 0
-
 /** Shows the lanes of a status; `refresh` requests another one. */
 export function showLanes(container, note, { lanes, now, caller }, refresh) {
   note.textContent = caller["may-manage"] ? "" : explanation(caller)
-  const idle = lanes.filter(isIdle)
+  const idle = lanes.filter((lane) => lane.idle)
   const hidden = showsIdle || idle.length < idleLimit ? [] : idle
   const shown = lanes.filter((lane) => !hidden.includes(lane))
   const toggle = () => {
@@ -42,7 +39,7 @@ export function showLanes(container, note, { lanes, now, caller }, refresh) {
   ])
   container.querySelectorAll("tbody tr").forEach((row, index) => {
     const lane = shown[index]
-    row.toggleAttribute("data-idle", isIdle(lane))
+    row.toggleAttribute("data-idle", lane.idle)
     columns(caller).forEach(({ show }, column) => show(row.cells[column], lane, { now, refresh }))
   })
 }

@@ -230,7 +230,10 @@ const showPayload = ({ app, id }) => showDialog("Dead letter", async () => {
 })
 
 const attemptColumns = [
-  { name: "When", isHeader: true, value: ({ time, end }) => element("span", {}, preciseClockElement(time), ...end === time ? [] : [" – ", preciseClockElement(end)]) },
+  { name: "When", isHeader: true, value: ({ time, end }) => {
+    const [first, last] = [time, end].map(preciseClockElement)
+    return element("span", {}, first, ...first.textContent === last.textContent ? [] : [" – ", last])
+  } },
   { name: "Relay", value: ({ node }) => node },
   { name: "Key", value: (attempt) => element("code", {}, attempt["key-id"]) },
   { name: "Apple's answer, or the error", value: ({ status, reason, count }) => [status, reason, count > 1 ? `× ${grouped(count)}` : null].filter(Boolean).join(" ") },

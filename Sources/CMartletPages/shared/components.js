@@ -52,8 +52,9 @@ export function copied(value, name, shown = value) {
   }, element("span", {}, shown), " ", mark)
 }
 
-/** A short label; `tone` is good, warning, bad, accent, or empty for neutral. */
-export const chip = (text, tone = "", more = {}) => element("span", { class: "chip", "data-tone": tone, ...more }, text)
+/** A short label; `tone` is good, warning, bad, accent, or empty for neutral. Where it is cut, hovering shows it whole. */
+export const chip = (text, tone = "", more = {}) =>
+  element("span", { class: "chip", "data-tone": tone, ...more, title: more.title ?? text }, text)
 
 /** A message across the page: `text` is a string or elements. */
 export function banner(tone, text, ...actions) {

@@ -87,7 +87,7 @@ enum StatusSchemas {
                 "description": "The apps in Apple's environments, those with a problem first", "items": {
                 "allOf": [
                   {"$ref": "#/components/schemas/Work"},
-                  {"type": "object", "required": ["app", "environment", "state"],
+                  {"type": "object", "required": ["app", "environment", "state", "idle"],
                     "properties": {
                       "app": {"type": "string"}, "environment": {"enum": ["production", "development"]},
                       "backlog": {"type": "integer",
@@ -104,6 +104,8 @@ enum StatusSchemas {
                         "description": "Apple's last answer to one of these, or NoAnswer or ConnectionLost"},
                       "state": {"enum": \#(laneStates),
                         "description": "down, not-tried: reason and since; paused: manual-pause; fails: none accepted"},
+                      "idle": {"type": "boolean",
+                        "description": "Whether the lane is ready and has no push and no failure since the start"},
                       "reason": {"type": "string",
                         "description": "Apple's reason, or one such as ConnectionFailed, NameNotResolved or NoAnswer"},
                       "since": {"$ref": "#/components/schemas/Milliseconds"},

@@ -72,6 +72,9 @@ struct LaneFacts: Sendable {
     /// The number of pushes that are sent again.
     var retrying: Int { backlog?.retrying ?? 0 }
 
+    /// Whether the lane has no push, and no attempt since the start of the relay has failed.
+    var isIdle: Bool { state == .ready && undelivered == 0 && counts.inFlight == 0 && counts.failures.isEmpty }
+
     /// The number of waiting pushes that wait behind others.
     var blocked: Int { backlog?.blocked ?? 0 }
 
@@ -88,6 +91,7 @@ struct LaneFacts: Sendable {
             backlog.map { .init("retrying", .whole($0.retrying)) },
             backlog?.oldestRetry.map { .init("retrying-since", .whole($0)) },
             retryReason.map { .init("retry-reason", .string($0)) }, .init("state", .string(state.rawValue)),
+            .init("idle", .bool(isIdle)),
             pause.map { .init("manual-pause", $0.json) }, problem.map { .init("reason", .string($0.reason)) },
             problem.map { .init("since", .whole($0.since)) },
             problem.flatMap(\.nextTry).map { .init("paused-until", .whole($0)) },

@@ -49,13 +49,12 @@ struct ContentBaseline: Sendable, Hashable {
         at path: [String]
     ) -> [(path: [String], value: JSONValue)] {
         guard let members = earlier.members else { return [] }
-        return members.flatMap { member -> [(path: [String], value: JSONValue)] in
-            guard member.value != .null else { return [] }
-            let place = path + [member.name]
-            guard let value = ContentBaseline.value(at: [member.name], in: content) else {
-                return [(place, member.value)]
-            }
-            return missing(in: value, of: member.value, at: place)
+        let pairs = members.paired(with: content.members ?? [], by: \.name)
+        return pairs.flatMap { before, after -> [(path: [String], value: JSONValue)] in
+            guard before.value != .null else { return [] }
+            let place = path + [before.name]
+            guard let value = after?.value, value != .null else { return [(place, before.value)] }
+            return missing(in: value, of: before.value, at: place)
         }
     }
 }

@@ -76,12 +76,11 @@ enum ContentStateRules {
             return
         }
         guard let old = before.members, let new = after.members else { return }
-        let values = Dictionary(new.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         // Swift encodes an enumeration with associated values as an object with the name of the case.
         let isEnumeration = !path.isEmpty && old.count == 1 && new.count == 1
-        for member in old {
-            if let value = values[member.name] {
-                compare(member.value, value, of: number, at: path + [member.name], &findings)
+        for (member, other) in old.paired(with: new, by: \.name) {
+            if let other {
+                compare(member.value, other.value, of: number, at: path + [member.name], &findings)
             } else if !isEnumeration, member.value != .null, findings.count < findingLimit {
                 let name = (path + [member.name]).joined(separator: ".")
                 let message =

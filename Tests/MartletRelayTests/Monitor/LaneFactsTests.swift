@@ -60,6 +60,23 @@ import Testing
         #expect(facts.waiting == nil && facts.json(at: Self.now)["waiting"] == nil)
     }
 
+    @Test func `a lane is idle without pushes, failures and a pause`() {
+        let idle = Self.facts(Self.backlog(0))
+        #expect(idle.isIdle && idle.json(at: Self.now)["idle"] == true)
+        #expect(!Self.facts(Self.backlog(1)).isIdle)
+        #expect(!Self.facts(attempts: 1, Self.backlog(0)).isIdle, "it delivers")
+        #expect(!Self.facts().isIdle, "the number of its pushes is not known")
+        var facts = idle
+        facts.counts.failures = ["Unregistered": 1]
+        #expect(!facts.isIdle && facts.json(at: Self.now)["idle"] == false)
+        facts = idle
+        facts.counts.inFlight = 1
+        #expect(!facts.isIdle)
+        facts = idle
+        facts.pause = LanePause(lane: Self.lane, since: 2, caller: "kim")
+        #expect(!facts.isIdle)
+    }
+
     @Test func `a push that waits for its time is not due`() {
         let later = Self.facts(Self.backlog(1, due: -5_000))
         #expect(later.oldestAge(at: Self.now) == nil && later.json(at: Self.now)["oldest-seconds"] == nil)

@@ -21,6 +21,7 @@ class Activities(PagesWalk):
         expect(row).to_contain_text("stage: Here")
         expect(row.locator("td[data-label=Pushes]")).to_have_text("5")
         expect(row.locator("td[data-label='Not shown']")).to_have_text("2")
+        expect(self.page.get_by_role("columnheader", name="Type")).to_have_count(0)
         row.locator("td[data-label=App]").click()
         expect(self.page.locator("#page .marks")).to_be_visible()
 

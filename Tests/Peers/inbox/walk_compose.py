@@ -184,6 +184,8 @@ class Composer(ComposeWalk):
         self.dialog.get_by_label("Expires").select_option("in one hour")
         expect(self.dialog.get_by_label("Expiration")).to_have_value(re.compile("^1[0-9]{9}$"))
         expect(self.dialog.get_by_label("Expires")).to_have_value("other")
+        width = lambda label: self.box(self.dialog.get_by_label(label))["width"]
+        self.assertGreater(min(width("Expiration"), width("Expires")), 180, "their texts are not cut")
         self.dialog.get_by_label("Expires").select_option("one attempt")
         expect(self.dialog.get_by_label("Expiration")).to_have_value("0")
         count = self.dialog.locator(".composer-end .chip")

@@ -21,6 +21,11 @@ class InboxPage(InboxWalk):
         self.rows().first.click()
         expect(self.page).to_have_title("Martlet inbox")
 
+    def test_texts_of_a_row_that_may_be_cut_have_titles(self):
+        self.open(push(1, status=400, reason="DeviceTokenNotForTopic"))
+        expect(self.rows().locator(".headline")).to_have_attribute("title", "Order 1")
+        expect(self.rows().locator(".chip.result")).to_have_attribute("title", "400 DeviceTokenNotForTopic")
+
     def test_push_details(self):
         wrong = push(1)
         wrong["payload"]["aps"]["badge"] = "3"

@@ -146,6 +146,8 @@ class Pages(PagesWalk):
         form.get_by_role("button", name="Subscribe").click()
         subscriber = self.page.get_by_role("table", name="Subscribers").get_by_role("link", name="abcd" * 4)
         expect(subscriber).to_be_visible()
+        expect(self.page.get_by_role("heading", name="Subscribers: 1")).to_be_visible()
+        expect(self.page.locator("#page .state-bar")).to_have_text(f"{TAXI}Stores the newest")
         expect(self.page.get_by_role("table", name="Broadcasts").locator("tbody tr")).to_have_count(2)
         subscriber.click()
         expect(self.page.get_by_role("region", name="Selected push")).to_contain_text("1 of 1")
@@ -191,8 +193,11 @@ class Pages(PagesWalk):
         expect(banner).to_contain_text("1,200 connections failed before the first request.")
         expect(self.page.locator("#page")).to_contain_text("Closed: the last 1 of 1,200")
         expect(banner).to_contain_text("The client does not trust the certificate authority of the simulator. Give it the file ca.pem")
+        remedy = "Give it the file ca.pem: see Connect."
+        expect(banner).to_contain_text(remedy)
         banner.get_by_role("link", name="Details").click()
-        expect(self.page.locator("#page .banner")).to_contain_text("Give it the file ca.pem")
+        expect(self.page.locator("#page .banner")).to_contain_text(remedy)
+        expect(self.page.locator("#page .banner").get_by_role("link", name="Connect")).to_have_attribute("href", "#/connect")
         self.go("connect")
         expect(self.page.get_by_role("region", name="Has a client reached the simulator?")).to_contain_text("A client tried to connect and failed.")
 

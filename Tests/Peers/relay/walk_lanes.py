@@ -62,8 +62,8 @@ class Lanes(RelayWalk):
 
     def test_lanes_without_pushes_are_shown_on_request(self):
         status = self.ask("GET", "/v1/status")
-        idle = [{**lane, "app": f"idle{number}"} for number, lane in enumerate(2 * status["lanes"])]
-        status["lanes"] = [{**status["lanes"][0], "state": "delivers"}, *idle]
+        idle = [{**lane, "app": f"idle{number}", "idle": True} for number, lane in enumerate(2 * status["lanes"])]
+        status["lanes"] = [{**status["lanes"][0], "state": "delivers", "idle": False}, *idle]
         self.page.route("**/v1/status", lambda route: route.fulfill(json=status))
         self.enter()
         rows = self.page.locator("#lanes tbody tr")
@@ -75,6 +75,20 @@ class Lanes(RelayWalk):
         self.assertLess(self.box(rows.last)["height"], 110, "it has only its name, its state and the button")
         self.page.get_by_role("button", name="Hide 4 idle lanes").click()
         expect(rows).to_have_count(1)
+
+    def test_a_long_name_is_cut_before_the_environment(self):
+        name = "the-application-of-a-newsroom-with-a-long-name"
+        status = self.ask("GET", "/v1/status")
+        status["lanes"] = [{**status["lanes"][0], "app": name}]
+        self.page.route("**/v1/status", lambda route: route.fulfill(json=status))
+        self.page.set_viewport_size({"width": 380, "height": 844})
+        self.enter()
+        row = self.page.locator("#lanes tbody tr")
+        expect(row.locator(f'.lane [title="{name}"]')).to_be_visible()
+        environment = row.locator(".lane .chip")
+        expect(environment).to_have_text("development")
+        self.assertLess(self.box(environment)["right"], self.box(row)["right"])
+        self.assertEqual(self.evaluated(environment, "chip => chip.scrollWidth - chip.clientWidth"), 0, "it is not cut")
 
     def full_time(self):
         return re.compile(r"20\d\d.*:\d\d:\d\d")
