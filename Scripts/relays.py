@@ -158,3 +158,14 @@ class Relay:
             return answer.status, answer.read().decode()
         finally:
             connection.close()
+
+    def answers(self, paths):
+        """Yields the status and the JSON of the answers to the paths, over one connection."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            for path in paths:
+                connection.request("GET", path, headers={"authorization": f"Bearer {KEY}"})
+                answer = connection.getresponse()
+                yield answer.status, json.loads(answer.read())
+        finally:
+            connection.close()
