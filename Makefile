@@ -106,11 +106,11 @@ format: ## Format every Swift file in place
 	@Scripts/prerequisites
 	@$(SWIFT) format format --in-place --recursive --parallel Package.swift Sources Tests Examples Snippets
 
-bench: ## Measure the cost of a push relative to h2load, nginx and aioapns; ONLY="bulk" measures one figure
+bench: ## Measure the cost of a push relative to other programs; ONLY="bulk" measures one figure, INSTALLATIONS=20000 is quick
 	@Scripts/prerequisites build bench fleet
 	@$(BUILD_BENCH) --product MartletBench
 	@$(BUILD_BENCH) --product martlet
-	@$(MARTLET_PYTHON) Benchmarks/bench.py $(ONLY:%=--only %)
+	@$(MARTLET_PYTHON) Benchmarks/bench.py $(ONLY:%=--only %) $(INSTALLATIONS:%=--installations %)
 
 bench-compare: bench ## Measure, and compare each figure with Benchmarks/baseline.json
 	@$(MARTLET_PYTHON) Benchmarks/compare.py
