@@ -150,7 +150,7 @@ class Reconciliation:
             is_reported = push.get("unknown-tries", 0) > 0
             self.counts["arrived more than once, reported" if is_reported else "arrived more than once, not reported"] += 1
             if not is_reported:
-                self.violations.append(f"{name} arrived {accepted} times, and the relay does not report it")
+                self.violations.append(f"{name} arrived {accepted} times, and the relay does not report it: {push}, {arrived}")
 
     def finish(self):
         """Prints the counts, and exits 1 if there are differences."""
