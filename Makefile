@@ -7,7 +7,7 @@ export MARTLET_STRICT = 1
 # With more tests in parallel, tests compete for the processor and peers time out.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 6
 # Tests that use both cores for a minute or more; they run after the others.
-BUSY_TESTS = PeerTests\.(ClockTests|CrashTests|FleetTests|RelayMemoryTests)|MartletRelayTests\.LoadTests
+BUSY_TESTS = PeerTests\.(ClockTests|CrashTests|FleetTests|JobCrashTests|RelayMemoryTests)|MartletRelayTests\.LoadTests
 # One build serves tests, programs, examples and documentation: release, or debug.
 CONFIGURATION ?= release
 # The tests see internal interfaces, also of optimised modules.
@@ -31,7 +31,7 @@ export PATH := $(HOMEBREW)/opt/openssl@3/bin:$(PATH):$(lastword $(wildcard $(HOM
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: demo fleet-demo test first-push walks repeat cost simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package check-checks docs api phone release-notes traits clean help
+.PHONY: demo fleet-demo people-demo test first-push walks repeat cost simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package check-checks docs api phone release-notes traits clean help
 
 demo: ## Build, start the APNs simulator, send pushes to it and show every response
 	@Scripts/prerequisites build
@@ -43,6 +43,11 @@ fleet-demo: ## Run three relays on one PostgreSQL, kill one, and check that no p
 	@Scripts/prerequisites build scripts fleet
 	@$(BUILD) --product martlet
 	@Scripts/fleet-demo $(PROGRAM)
+
+people-demo: ## Import phones, send to those with a tag, kill a relay, and check the outcome of each phone
+	@Scripts/prerequisites build scripts fleet
+	@$(BUILD) --product martlet
+	@Scripts/people-demo $(PROGRAM)
 
 test: ## Run all tests, including those with other programs, on the optimised build; CONFIGURATION=debug tests the other
 	@Scripts/prerequisites build test examples
@@ -101,11 +106,11 @@ format: ## Format every Swift file in place
 	@Scripts/prerequisites
 	@$(SWIFT) format format --in-place --recursive --parallel Package.swift Sources Tests Examples Snippets
 
-bench: ## Measure the cost of a push relative to h2load, nginx and aioapns; ONLY="bulk" measures one figure
+bench: ## Measure the cost of a push relative to other programs; ONLY="bulk" measures one, INSTALLATIONS=20000 uses few phones
 	@Scripts/prerequisites build bench fleet
 	@$(BUILD_BENCH) --product MartletBench
 	@$(BUILD_BENCH) --product martlet
-	@$(MARTLET_PYTHON) Benchmarks/bench.py $(ONLY:%=--only %)
+	@$(MARTLET_PYTHON) Benchmarks/bench.py $(ONLY:%=--only %) $(INSTALLATIONS:%=--installations %)
 
 bench-compare: bench ## Measure, and compare each figure with Benchmarks/baseline.json
 	@$(MARTLET_PYTHON) Benchmarks/compare.py

@@ -17,6 +17,7 @@ import bulk
 import fleet
 import page
 import peers
+import people
 import relay
 import sending
 import simulator
@@ -24,7 +25,7 @@ import surfaces
 from measuring import interleaved
 from servers import World
 
-GROUPS = [bulk, sending, simulator, relay, fleet, surfaces]
+GROUPS = [bulk, sending, simulator, relay, fleet, people, surfaces]
 
 
 def main():
@@ -61,6 +62,7 @@ def read_options(figures):
     parser.add_argument("--only", action="append", metavar="NAME", choices=[figure.name for figure in figures],
                         help="measure only this figure and write no files; repeatable")
     parser.add_argument("--pushes", type=int, default=200_000)
+    parser.add_argument("--installations", type=int, default=1_000_000, help="phones of the sends to people")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--binary", default=str(release / "MartletBench"))
     parser.add_argument("--martlet", default=str(release / "martlet"))

@@ -132,7 +132,7 @@ def main():
     parser.add_argument("--binary", default=str(release / "MartletBench"))
     parser.add_argument("--martlet", default=str(release / "martlet"))
     options = parser.parse_args()
-    options.pushes = LONG
+    options.pushes, options.installations = LONG, 0
     if not shutil.which("valgrind"):
         sys.exit("cost: valgrind is missing; `make cost` installs it")
     for built in (options.binary, options.martlet):

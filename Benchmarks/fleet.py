@@ -70,8 +70,14 @@ class PostgreSQL:
         return self.address(name)
 
 
+# One for all measurements.
+postgresql = functools.cache(PostgreSQL)
+
+
 def runs(world):
-    server = functools.cache(lambda: PostgreSQL(world))
+    def server():
+        return postgresql(world)
+
     return {
         "fleet-keep": lambda: keep(world, server()),
         "pgbench": lambda: pgbench(world, server()),

@@ -110,7 +110,12 @@ def server_seconds(pid):
 
 
 def peak_megabytes(pid):
+    return memory(pid, "VmHWM")
+
+
+def memory(pid, name):
+    """Returns a value of the memory of a process, in megabytes."""
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
+        if line.startswith(f"{name}:"):
             return int(line.split()[1]) / 1024
     return 0

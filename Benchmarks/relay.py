@@ -33,9 +33,9 @@ RATE, SECONDS = 1_000, 10
 
 
 class Relay:
-    """A relay with a new outbox."""
+    """A relay with a new outbox, or with the one in `data`."""
 
-    def __init__(self, world, apple=None):
+    def __init__(self, world, apple=None, data="relay.sqlite", apps=("app",)):
         self.directory = world.directory / "relay"
         shutil.rmtree(self.directory, ignore_errors=True)
         self.directory.mkdir()
@@ -47,13 +47,13 @@ class Relay:
              "-out", f"{self.directory}/key.p8"], check=True, capture_output=True)
         configuration = self.directory / "relay.json"
         configuration.write_text(json.dumps({
-            "data": "relay.sqlite", "listen": {"production": f"127.0.0.1:{self.port}"},
+            "data": data, "listen": {"production": f"127.0.0.1:{self.port}"},
             "http": f"127.0.0.1:{self.http_port}", "log-level": "error",
             "certificate": f"{world.directory}/certificate.pem", "certificate-key": f"{world.directory}/key.pem",
-            "apps": [{"name": "app", "bundle-ids": ["com.example.app"], "team-id": "DEF123GHIJ",
-                      "key-id": "ABC123DEFG", "key-file": "key.p8"}],
-            "callers": [{"name": "bench", "key-sha256": hashlib.sha256(KEY.encode()).hexdigest(), "apps": ["app"],
-                         "scopes": ["send", "read", "manage"]}],
+            "apps": [{"name": app, "bundle-ids": [f"com.example.{app}"], "team-id": "DEF123GHIJ",
+                      "key-id": "ABC123DEFG", "key-file": "key.p8"} for app in apps],
+            "callers": [{"name": "bench", "key-sha256": hashlib.sha256(KEY.encode()).hexdigest(), "apps": apps,
+                         "scopes": ["send", "read", "manage", "installations"]}],
             "apple": {"production": apple or {"host": "127.0.0.1", "port": free_port()}},
         }))
         self.process = world.start(
@@ -67,11 +67,19 @@ class Relay:
         self.process.terminate()
         self.process.wait()
 
+    def ask(self, method, path, body=None):
+        """Returns the text of the answer to a request."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.http_port)
+        connection.request(method, path, body, {"authorization": f"bearer {KEY}"})
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        if answer.status not in (200, 202):
+            sys.exit(f"bench: the relay answers {answer.status} to {method} {path}: {text}")
+        return text
+
     def commit_size(self):
         """Returns the average number of pushes per commit."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.http_port)
-        connection.request("GET", "/metrics", headers={"authorization": f"bearer {KEY}"})
-        metrics = connection.getresponse().read().decode()
+        metrics = self.ask("GET", "/metrics")
         pushes, commits = (
             float(re.search(rf"^martlet_relay_outbox_commit_batch_size_{name} (\S+)", metrics, re.M).group(1))
             for name in ("sum", "count"))
@@ -152,11 +160,16 @@ def deliver(world):
 
 def latency(world):
     """Returns the 99th percentile of the time until Apple's response, in microseconds."""
+    with Relay(world, simulator(world)) as relay:
+        return paced(world, relay, RATE)
+
+
+def paced(world, relay, rate):
+    """Sends single pushes at a rate, and returns the 99th percentile of the time until Apple's response."""
     log = world.directory / "latency.log"
     log.unlink(missing_ok=True)
-    with Relay(world, simulator(world)) as relay:
-        pace = [f"--rps={RATE}", f"--log-file={log}"]
-        sample = h2load(world, relay.port, RATE * SECONDS, bearer=KEY, more=pace)
+    pace = [f"--rps={rate}", f"--log-file={log}"]
+    sample = h2load(world, relay.port, rate * SECONDS, bearer=KEY, more=pace)
     times = sorted(int(line.split("\t")[2]) for line in log.read_text().splitlines())
     sample.work_us = times[len(times) * 99 // 100]
     return sample

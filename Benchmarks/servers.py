@@ -43,6 +43,7 @@ class World:
 
     def __init__(self, options, directory):
         self.pushes = options.pushes
+        self.installations = options.installations
         self.binary = options.binary
         self.martlet = options.martlet
         self.directory = pathlib.Path(directory)

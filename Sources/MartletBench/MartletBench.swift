@@ -191,7 +191,10 @@ struct MartletBench {
         let program = Program(
             "MartletBench",
             "measures the client and the snapshots",
-            commands: [send, bulk, surface, Rows.command, SharedOutboxes.store, SharedOutboxes.claim],
+            commands: [
+                send, bulk, surface, Rows.command, SharedOutboxes.store, SharedOutboxes.claim, Audiences.page,
+                Audiences.rows,
+            ],
             report: { ErrorReport(status: $0 is UsageError ? .usage : .failure, message: "\($0)", json: "{}") }
         )
         exit(await program.run(Array(CommandLine.arguments.dropFirst()), environment: [:]))

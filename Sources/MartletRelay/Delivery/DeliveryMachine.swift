@@ -22,6 +22,11 @@ struct DeliveryMachine {
     private var settling: [Int64: ClaimedPush] = [:]
     /// The settlements that have not been passed to the outbox yet.
     private var unsettled: [Settlement] = []
+    /// The pushes whose settlements failed, and are not stored yet as far as this machine knows.
+    ///
+    /// The outbox may have stored such a settlement before its answer was lost. Nothing is claimed until it is stored
+    /// again: the repeated settlement would return a push to the outbox that was claimed again and is being sent.
+    private var repeated: Set<Int64> = []
     /// The lanes whose provider tokens are to be replaced.
     private var renewals: [Lane] = []
     /// The time to use the outbox again, after it failed.
@@ -213,6 +218,7 @@ struct DeliveryMachine {
         storePausedUntil = nil
         var ended: [(push: ClaimedPush, outcome: Outcome)] = []
         for settlement in settlements {
+            if !repeated.isEmpty { repeated.remove(settlement.number) }
             guard let push = settling.removeValue(forKey: settlement.number) else { continue }
             switch settlement.change {
             case .ended(let outcome):
@@ -229,6 +235,7 @@ struct DeliveryMachine {
     /// Keeps settlements that the outbox could not store, for another attempt.
     mutating func settleFailed(_ settlements: [Settlement], at now: Int64) {
         unsettled += settlements
+        repeated.formUnion(settlements.lazy.map(\.number))
         pauseStore(at: now)
     }
 
@@ -276,7 +283,7 @@ struct DeliveryMachine {
         if storePausedUntil.map({ $0 <= now }) ?? true {
             actions.settlements = unsettled
             unsettled = []
-            if !isDraining { actions.claims = takeClaims(at: now) }
+            if !isDraining, repeated.isEmpty { actions.claims = takeClaims(at: now) }
         }
         return actions
     }

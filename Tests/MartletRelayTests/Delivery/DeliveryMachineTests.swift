@@ -237,6 +237,20 @@ import Testing
         #expect(machine.isIdle)
     }
 
+    @Test func `nothing is claimed until a failed settlement is stored`() {
+        var machine = machine(claimed: [push(1, Self.busy)])
+        _ = machine.takeActions(at: 0)
+        machine.answered(1, .accepted(uniqueID: nil), at: 10)
+        let settlements = machine.takeActions(at: 10).settlements
+        machine.settleFailed(settlements, at: 20)
+        machine.markReady(Self.busy)
+        let actions = machine.takeActions(at: 1_020)
+        #expect(actions.settlements == settlements)
+        #expect(actions.claims.isEmpty)
+        _ = machine.settled(settlements)
+        #expect(machine.takeActions(at: 1_021).claims.contains { $0.lane == Self.busy })
+    }
+
     @Test func `a clock that is set back does not prolong pauses`() {
         var machine = machine(claimed: [push(1, Self.busy), push(2, Self.calm)], at: 10_000_000)
         #expect(machine.takeActions(at: 10_000_000).sends.count == 2)
@@ -247,6 +261,7 @@ import Testing
         // Two hours earlier by the clock, and as long to wait as before: a second, and ten at most.
         #expect(machine.takeActions(at: 2_800_000).settlements.isEmpty)
         #expect(machine.takeActions(at: 2_801_000).settlements == settlements)
+        _ = machine.settled(settlements)
         #expect(!machine.takeActions(at: 2_807_999).claims.contains { $0.lane == Self.busy })
         #expect(machine.takeActions(at: 2_810_001).claims.contains { $0.lane == Self.busy })
     }

@@ -3,11 +3,11 @@
 import Martlet
 import MartletCore
 import MartletOutbox
-import OutboxModel
 
 @testable import MartletRelay
 
-/// Phones that come, change and leave, two relays that expand jobs and are killed, and Apple, from a seed.
+/// Phones that come, change, get other users and leave, two relays that expand jobs and are killed, and Apple, from a
+/// seed.
 ///
 /// Each relay holds the pages that it has built until it stores them, perhaps after the other one.
 struct JobWorld {
@@ -23,16 +23,10 @@ struct JobWorld {
         case ignoresTag
         /// A cancelled job keeps its pushes until they are sent.
         case keepsPushes
-    }
-
-    private struct Phone {
-        let id: InstallationID
-        let user: String
-        let isVIP: Bool
-        let hasToken: Bool
-        let enrolledAt: Int64
-        var changedAt: Int64
-        var isGone = false
+        /// A job of alerts sends to phones without the permission.
+        case ignoresPermissions
+        /// The store keeps a token that Apple has reported as unregistered.
+        case keepsUnregisteredTokens
     }
 
     private struct HeldPage {
@@ -41,26 +35,28 @@ struct JobWorld {
         let page: JobPage
     }
 
-    private static let app = "orders"
+    static let app = "orders"
     private static let lane = Lane(app: app, environment: .production)
-    private static let users = ["anna", "bert", "cleo", "dora", "emil"]
-    private static let device = Installation.TokenSlot(.device)
+    static let users = ["anna", "bert", "cleo", "dora", "emil"]
+    static let device = Installation.TokenSlot(.device)
     private static let all = #"{"all":true}"#
     private static let steps = 150
-    private static let phoneLimit = 18
+    static let phoneLimit = 18
     private static let jobLimit = 3
 
     private let apps: [RelayConfiguration.App]
     private let renderers = [JobWorld.lane: SnapshotRenderer(timeout: .seconds(30))]
-    private let disk = ModelOutbox.Disk()
     private let fault: Fault?
-    private let tell: ((String) -> Void)?
-    private var outbox: any OutboxStore
-    private var random: SplitMix64
+    let tell: ((String) -> Void)?
+    private(set) var outbox: any OutboxStore
+    /// Opens the outbox again after it was closed; nil for one that is not closed.
+    private let reopen: (() async throws -> any OutboxStore)?
+    var random: SplitMix64
     /// Milliseconds since 1970, another time in each step.
-    private var now: Int64 = 1_795_000_000_000
-    private var phones: [Phone] = []
-    private var lastToken = 0xA000
+    var now: Int64
+    var phones: [Phone] = []
+    /// The last token, as a number.
+    var lastToken: UInt64
     private var jobs: [StoredJob] = []
     private var pages: [HeldPage] = []
     private var claims: [ClaimedPush] = []
@@ -71,12 +67,23 @@ struct JobWorld {
     /// The numbers of ends of each push.
     private var ends: [APNsID: Int] = [:]
 
-    init(seed: UInt64, app: RelayConfiguration.App, fault: Fault? = nil, tell: ((String) -> Void)? = nil) {
+    init(
+        seed: UInt64,
+        app: RelayConfiguration.App,
+        over outbox: any OutboxStore,
+        reopen: (() async throws -> any OutboxStore)? = nil,
+        fault: Fault? = nil,
+        tell: ((String) -> Void)? = nil
+    ) {
+        self.outbox = outbox
+        self.reopen = reopen
         self.fault = fault
         self.tell = tell
         apps = [app]
         random = SplitMix64(state: seed)
-        outbox = ModelOutbox(on: disk, limit: 1_000)
+        // Later than the worlds before, with tokens of this world alone, because the outbox may be used by many.
+        now = 1_795_000_000_000 + Int64(seed % 1_000_000) * 2_000_000
+        lastToken = 0xA000_0000_0000_0000 | (seed & 0xFFFF_FFFF) << 16
     }
 
     // MARK: Running
@@ -89,107 +96,28 @@ struct JobWorld {
         }
         try await finish()
         for job in jobs { try await check(job) }
+        for user in Self.users { _ = try await outbox.installations.removeUser(user, of: Self.app) }
     }
 
     private mutating func step() async throws {
-        switch Int.random(in: 0..<24, using: &random) {
+        switch Int.random(in: 0..<28, using: &random) {
         case 0..<2: try await enroll()
         case 2: try await changeToken()
-        case 3: try await leave()
-        case 4: try await eraseUser()
-        case 5..<7: try await createJob()
-        case 7..<12: try await buildPage()
-        case 12..<17: try await storePage()
-        case 17: kill()
-        case 18: try await cancelJob()
-        case 19..<22: try await claim()
+        case 3..<5: try await changePermission()
+        case 5..<7: try await moveToken()
+        case 7: try await leave()
+        case 8: try await eraseUser()
+        case 9..<11: try await createJob()
+        case 11..<16: try await buildPage()
+        case 16..<21: try await storePage()
+        case 21: try await kill()
+        case 22: try await cancelJob()
+        case 23..<26: try await claim()
         default: try await settle()
         }
     }
 
-    private func place(_ index: Int, where isWanted: (Phone) -> Bool = { _ in true }) -> Int? {
-        let places = phones.indices.filter { !phones[$0].isGone && isWanted(phones[$0]) }
-        return places.isEmpty ? nil : places[index % places.count]
-    }
-
-    private mutating func anyNumber() -> Int { Int.random(in: 0..<1_000, using: &random) }
-
-    // MARK: Phones
-
-    private mutating func nextToken() throws -> DeviceToken {
-        lastToken += 1
-        return try DeviceToken(hex: String(lastToken, radix: 16))
-    }
-
-    private mutating func enroll() async throws {
-        guard phones.count(where: { !$0.isGone }) < Self.phoneLimit else { return }
-        let number = anyNumber()
-        let user = Self.users[number % Self.users.count]
-        let id = InstallationID(milliseconds: now, using: &random)
-        var installation = Installation(
-            id: id,
-            app: Self.app,
-            user: user,
-            environment: .production,
-            bundleID: "com.example.orders",
-            at: now
-        )
-        let isVIP = Bool.random(using: &random)
-        let hasToken = anyNumber() % 5 > 0
-        if isVIP { installation.tags = ["vip"] }
-        if hasToken {
-            installation.tokens[Self.device] = Installation.RegisteredToken(try nextToken(), registeredAt: now)
-        }
-        let hash = Array(id.description.utf8)
-        let ticket = EnrollmentTicket(
-            hash: hash,
-            app: Self.app,
-            user: user,
-            tags: [],
-            isSingleUse: true,
-            expiresAt: now + 1
-        )
-        try await outbox.installations.add(ticket, at: now)
-        let enrollment = Enrollment(ticketHash: hash, installation: installation, secretHash: [1] + hash)
-        guard try await outbox.installations.enroll(enrollment, at: now) else {
-            throw Violation(description: "a phone cannot enroll")
-        }
-        tell?("\(id) of \(user) enrolls")
-        phones.append(
-            Phone(id: id, user: user, isVIP: isVIP, hasToken: hasToken, enrolledAt: now, changedAt: now)
-        )
-    }
-
-    private mutating func changeToken() async throws {
-        let number = anyNumber()
-        guard let place = place(number, where: \.hasToken),
-            let stored = try await outbox.installations.installation(phones[place].id, of: Self.app)
-        else { return }
-        var new = stored.installation
-        new.tokens[Self.device] = Installation.RegisteredToken(try nextToken(), registeredAt: now)
-        tell?("\(new.id) has another token")
-        _ = try await outbox.installations.replace(stored, with: new)
-        phones[place].changedAt = now
-    }
-
-    private mutating func leave() async throws {
-        let number = anyNumber()
-        guard let place = place(number) else { return }
-        tell?("\(phones[place].id) leaves")
-        _ = try await outbox.installations.remove(phones[place].id, of: Self.app)
-        phones[place].isGone = true
-    }
-
-    private mutating func eraseUser() async throws {
-        let number = anyNumber()
-        let user = Self.users[number % Self.users.count]
-        tell?("\(user) is erased")
-        for step in try await outbox.erasePushes(ofUser: user, of: Self.app, at: now) {
-            try recordEnds(of: step.cancelled)
-        }
-        _ = try await outbox.installations.removeUser(user, of: Self.app)
-        for place in phones.indices where phones[place].user == user { phones[place].isGone = true }
-    }
+    mutating func anyNumber() -> Int { Int.random(in: 0..<1_000, using: &random) }
 
     // MARK: Jobs
 
@@ -215,12 +143,17 @@ struct JobWorld {
         Array(#"{"payload":{"aps":{"alert":"Hi"}},"to":\#(target)}"#.utf8)
     }
 
+    private static func backgroundRequest(to target: String) -> [UInt8] {
+        Array(#"{"payload":{"aps":{"content-available":1}},"push-type":"background","to":\#(target)}"#.utf8)
+    }
+
     /// A relay builds a page of an active job.
     private mutating func buildPage() async throws {
         let active = try await outbox.jobs.activeJobs(at: now, limit: 10).filter { JobStep($0) == .expand }
         guard var job = active.randomElement(using: &random) else { return }
         if fault == .ignoresHighMark { job.highMark = .max }
         if fault == .ignoresTag { job.job.request = Self.request(to: Self.all) }
+        if fault == .ignoresPermissions { job.job.request = Self.backgroundRequest(to: job.job.audience) }
         let relay = Int.random(in: 0..<2, using: &random)
         let limit = Int.random(in: 1...4, using: &random)
         let page = try await JobPageBuilder.page(
@@ -258,12 +191,13 @@ struct JobWorld {
     }
 
     /// A relay, or the process that has the outbox open, is killed.
-    private mutating func kill() {
+    private mutating func kill() async throws {
         let relay = Int.random(in: 0..<3, using: &random)
         tell?(relay < 2 ? "relay \(relay) is killed" : "the outbox is opened again")
         pages.removeAll { $0.relay == relay }
-        guard relay == 2 else { return }
-        outbox = ModelOutbox(on: disk, limit: 1_000)
+        guard relay == 2, let reopen else { return }
+        await outbox.close(isInOrder: false)
+        outbox = try await reopen()
         claims = []
     }
 
@@ -290,7 +224,7 @@ struct JobWorld {
 
     // MARK: Delivery
 
-    private mutating func recordEnds(of pushes: [PushStatus]) throws {
+    mutating func recordEnds(of pushes: [PushStatus]) throws {
         for push in pushes { try recordEnd(of: push.id) }
     }
 
@@ -305,6 +239,7 @@ struct JobWorld {
         for claimed in found where ends[claimed.push.id] != nil {
             throw Violation(description: "push \(claimed.push.id) is claimed after its end")
         }
+        for claimed in found { try checkUser(of: claimed) }
         // A push that was claimed before the cancellation may be claimed again.
         for claimed in found where !sent.contains(claimed.push.id) {
             sent.insert(claimed.push.id)
@@ -314,6 +249,19 @@ struct JobWorld {
         claims += found
     }
 
+    /// Compares the user of a claimed push with the users whose phones have its token.
+    private func checkUser(of claimed: ClaimedPush) throws {
+        guard case .device(let token) = claimed.push.destination else { return }
+        let hasToken = phones.contains { !$0.isGone && $0.user == claimed.push.user && $0.token == token }
+        guard claimed.hasFormerUser == hasToken else { return }
+        let user = claimed.push.user ?? "no user"
+        throw Violation(
+            description: hasToken
+                ? "push \(claimed.push.id) is not sent to \(user)"
+                : "push \(claimed.push.id) is sent to a phone that \(user) has left"
+        )
+    }
+
     private mutating func settle() async throws {
         guard !claims.isEmpty else { return }
         let push = claims.remove(at: Int.random(in: claims.indices, using: &random))
@@ -321,9 +269,29 @@ struct JobWorld {
             _ = try await outbox.settle([push.postponed(until: now)], at: now)
             return
         }
+        if anyNumber() % 6 == 0, push.outcomeWithoutSending(at: now) == nil {
+            return try await refuse(push)
+        }
         let outcome = push.outcomeWithoutSending(at: now) ?? Outcome(.delivered, status: 200)
         _ = try await outbox.settle([Settlement(number: push.number, .ended(outcome))], at: now)
         try recordEnd(of: push.push.id)
+    }
+
+    /// Apple reports the token of a push as unregistered, which concerns the registrations before its acceptance.
+    private mutating func refuse(_ push: ClaimedPush) async throws {
+        guard case .device(let token) = push.push.destination else { return }
+        tell?("token \(token.hex) is unregistered")
+        let settlement = Settlement(
+            number: push.number,
+            .ended(Outcome(.refused, status: 410, reason: "Unregistered")),
+            isTokenUnregistered: fault != .keepsUnregisteredTokens
+        )
+        _ = try await outbox.settle([settlement], at: now)
+        try recordEnd(of: push.push.id)
+        for place in phones.indices
+        where phones[place].token == token && phones[place].registeredAt < push.acceptedAt {
+            removeToken(of: place)
+        }
     }
 
     // MARK: End
@@ -365,8 +333,12 @@ struct JobWorld {
             possible += 1
             guard !phone.isGone else { continue }
             certain += 1
-            let isUnchanged = phone.hasToken && phone.changedAt < job.createdAt
-            guard job.state == .expanded, isUnchanged, ends[id] == nil else { continue }
+            guard phone.changedAt < job.createdAt else { continue }
+            let isReachable = phone.token != nil && phone.isAllowed
+            guard isReachable || ends[id] == nil else {
+                throw Violation(description: "\(phone.id) gets a push of job \(job.number), and cannot be reached")
+            }
+            guard job.state == .expanded, isReachable, ends[id] == nil else { continue }
             throw Violation(description: "\(phone.id) gets no push of job \(job.number)")
         }
         guard job.state == .cancelled || (certain...possible).contains(job.matched) else {

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The servers of the demonstrations of the relay: PostgreSQL, a simulator in place of Apple, and relays."""
+
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "Tests/Peers"))
+
+from ports import unused_port
+
+NAME = pathlib.Path(sys.argv[0]).name
+KEY = "mrt_abcdefghijklmnopqrstuvwxyz234567"
+BUNDLE = "com.example.orders"
+# Seconds to wait for something that takes a few on an idle machine: a guard against hanging.
+PATIENCE = 300
+
+
+def wait_for(name, condition):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            found = condition()
+            if found:
+                return found
+        except (OSError, http.client.HTTPException, subprocess.CalledProcessError):
+            pass
+        time.sleep(0.05)
+    sys.exit(f"{NAME}: timed out after {PATIENCE} s while waiting for {name}")
+
+
+def kill_server(data):
+    """Kills all processes of the PostgreSQL server of a data directory."""
+    main = int((data / "postmaster.pid").read_text().split()[0])
+    children = pathlib.Path(f"/proc/{main}/task/{main}/children").read_text().split()
+    for process in [main, *map(int, children)]:
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+class Database:
+    """A PostgreSQL server on a free port, which stops with this program."""
+
+    def __init__(self, directory):
+        self.directory, self.port = directory, unused_port()
+        self.address = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+        directory.mkdir()
+        self.process = None
+        self.start()
+
+    def start(self):
+        wait_for("PostgreSQL", self.is_answering)
+
+    def is_answering(self):
+        # It exits while processes of a killed server still run.
+        if self.process is None or self.process.poll() is not None:
+            self.process = subprocess.Popen(
+                [ROOT / "Scripts/postgresql", self.directory, str(self.port), str(os.getpid())],
+                stderr=subprocess.DEVNULL)
+        return self.ask("SELECT 1") == "1"
+
+    def kill(self):
+        kill_server(self.directory / "data")
+        self.process.wait()
+
+    def ask(self, sql):
+        return subprocess.run(["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", self.address], input=sql, check=True,
+                              capture_output=True, text=True).stdout.strip()
+
+
+class Simulator:
+    """A simulator in place of Apple, with the port of its APNs and that of its inbox."""
+
+    def __init__(self, martlet, stops):
+        process = subprocess.Popen(
+            [martlet, "simulate", "--quiet", "--h2c", "--environment", "production", "--port", "0", "--channel-port", "0",
+             "--inbox-port", "0", "--keep", "10000000"], stdout=subprocess.PIPE, text=True)
+        stops.append(process.kill)
+        output = ""
+        for line in process.stdout:
+            output += line
+            if "Press Control-C" in line:
+                break
+        self.port, self.inbox = (
+            int(re.search(rf"{label} http://localhost:(\d+)", output)[1]) for label in ("Simulated APNs at", "Inbox:"))
+
+    def set_faults(self, *rules, seed=0):
+        connection = http.client.HTTPConnection("127.0.0.1", self.inbox, timeout=60)
+        connection.request("PUT", "/api/v1/chaos", json.dumps({"rules": rules, "seed": seed}))
+        answer = connection.getresponse()
+        if answer.status != 200:
+            sys.exit(f"{NAME}: the simulator answers {answer.status}: {answer.read().decode()}")
+
+    def pushes(self):
+        """Yields the pushes of the inbox, the newest first."""
+        connection, before = http.client.HTTPConnection("127.0.0.1", self.inbox, timeout=60), ""
+        while True:
+            connection.request("GET", f"/api/v1/pushes?limit=1000{before}")
+            page = json.loads(connection.getresponse().read())["pushes"]
+            if not page:
+                return
+            yield from page
+            before = f"&before={page[-1]['number']}"
+
+
+def make_keys(directory):
+    """Writes the signing key of the app and the API key of the caller."""
+    subprocess.run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out",
+                    directory / "key.p8"], check=True, capture_output=True)
+    (directory / "caller.key").write_text(KEY + "\n")
+
+
+class Relay:
+    """A relay, which keeps its files and ports when it is killed."""
+
+    def __init__(self, martlet, name, directory, data, simulator):
+        self.martlet, self.name, self.port, self.apns_port = martlet, name, unused_port(), unused_port()
+        self.file = directory / f"{name}.json"
+        self.log = directory / f"{name}.log"
+        self.file.write_text(json.dumps({
+            "data": data, "node": name, "http": f"127.0.0.1:{self.port}",
+            "listen": {"production": f"127.0.0.1:{self.apns_port}"}, "log-level": "warning",
+            "apps": [{"name": "orders", "bundle-ids": [BUNDLE], "team-id": "DEF123GHIJ", "key-id": "ABC123DEFG",
+                      "key-file": str(directory / "key.p8")}],
+            "callers": [{"name": "demo", "key-sha256": hashlib.sha256(KEY.encode()).hexdigest(), "apps": ["orders"],
+                         "scopes": ["send", "read", "manage", "installations"]}],
+            "apple": {"production": {"host": "127.0.0.1", "port": simulator.port, "clear": True}},
+        }))
+        self.process = None
+        self.start()
+
+    def start(self):
+        with self.log.open("a") as log:
+            self.process = subprocess.Popen(
+                [self.martlet, "relay", "--configuration", self.file], stdout=log, stderr=log)
+        wait_for(f"relay {self.name} (see {self.log})", lambda: self.ask("GET", "/readyz")[0] == 200)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def ask(self, method, path, body=None, **fields):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=15)
+        try:
+            connection.request(method, path, body, {"authorization": f"Bearer {KEY}", **fields})
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            connection.close()
+
+    def answers(self, paths):
+        """Yields the status and the JSON of the answers to the paths, over one connection."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            for path in paths:
+                connection.request("GET", path, headers={"authorization": f"Bearer {KEY}"})
+                answer = connection.getresponse()
+                yield answer.status, json.loads(answer.read())
+        finally:
+            connection.close()
