@@ -118,12 +118,12 @@ import Testing
     @Test func `a count ends at its limit and says that it is not complete`() async throws {
         let bench = try await EnrollmentBench()
         for index in 0..<3 { _ = try await bench.enroll("user \(index)") }
-        let configuration = await bench.relay.parts.server.context.configuration
-        let app = try #require(configuration.apps.first { $0.name == "orders" })
+        let context = await bench.relay.relay.context
+        let app = try #require(context.configuration.apps.first { $0.name == "orders" })
         for (limit, matched, isComplete) in [(2, 2, false), (3, 3, false), (4, 3, true)] as [(Int, Int64, Bool)] {
             let body = JSONField<APIProblem>(["where": "all"], named: "the body")
             var count = try AudienceCount(body, of: app)
-            try await count.run(in: await bench.relay.context, limit: limit)
+            try await count.run(in: context, limit: limit)
             #expect(count.json["matched"]?.integerValue == matched && count.json["complete"] == .bool(isComplete))
         }
         await bench.stop()

@@ -3,6 +3,8 @@
 import MartletCore
 import MartletHTTPServer
 import MartletOutbox
+import MartletSimulator
+import MartletTransport
 import TestSupport
 import Testing
 
