@@ -155,7 +155,7 @@ struct JobPageBuilder {
         }
         let own = requests.request(for: member).scheduled(for: member)
         // Not the time of this page, so that no push replaces what was sent to its Live Activity since.
-        builder.timeOfJob = max(job.createdAt, own.notBefore ?? job.createdAt)
+        builder.timeOfJob = max(job.createdAt, own.notBefore ?? job.job.notBefore ?? job.createdAt)
         var push = try builder.push(of: own, nil, to: .device(token), lane, member.bundleID, id, renderer)
         push.hasCallersID = false
         push.user = member.user
