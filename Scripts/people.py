@@ -27,6 +27,7 @@ class Phone:
     token: str
     tags: str
     locale: str
+    time_zone: str
     alerts: str
 
 
@@ -38,7 +39,7 @@ def make_phones(count, random):
         phones.append(Phone(
             str(uuid.UUID(int=random.getrandbits(128), version=4)), f"user-{number}", f"{random.getrandbits(232):058x}{end}",
             random.choice(["vip", "vip new", "new"]), random.choice(["de-CH", "en-US", "fr-FR"]),
-            "false" if random.random() < 0.05 else "true"))
+            random.choice(["Asia/Tokyo", "Atlantic/Reykjavik"]), "false" if random.random() < 0.05 else "true"))
     return phones
 
 
@@ -56,13 +57,14 @@ def import_phones(martlet, relay, file, phones):
 class Job:
     """A push to all phones that match, which a relay sends to as a job."""
 
-    def __init__(self, name, to, payload, audience):
-        self.name, self.to, self.payload, self.audience = name, to, payload, audience
+    def __init__(self, name, to, payload, audience, **members):
+        self.name, self.audience = name, audience
+        self.body = {"app": APP, "to": to, "payload": payload, **members}
         self.id = None
 
     def create(self, relays):
         """Creates the job, and repeats the request at the next relay until one has acknowledged it."""
-        body = json.dumps({"app": APP, "to": self.to, "payload": self.payload})
+        body = json.dumps(self.body)
         attempt = 0
         while not self.id:
             relay = relays[attempt % len(relays)]
@@ -88,6 +90,11 @@ class Job:
             if status == 200:
                 return json.loads(text)
         return None
+
+    def alert(self, phone):
+        """Returns the alert of the push to a phone."""
+        language = phone.locale.split("-")[0]
+        return self.body.get("locales", {}).get(language, self.body["payload"])["aps"]["alert"]
 
     def push_id(self, phone):
         """Returns the apns-id of the push to a phone, which the relay derives from the job and the installation."""
@@ -124,6 +131,8 @@ class Reconciliation:
                 state = push["state"]
                 states[state] += 1
             self.check(f"{job.name} to {phone.user}", phone, state, push, arrived)
+            if any(each["payload"]["aps"]["alert"] != job.alert(phone) for each in arrived):
+                self.violations.append(f"{job.name} to {phone.user} is not in the language of {phone.locale}")
         left_out = sum(shown["left-out"].values())
         expected = {"state": "expanded", "matched": len(job.audience), "stored": sum(states.values()), "waiting": 0,
                     "outcomes": dict(states)}
