@@ -2,7 +2,6 @@
 
 // The forms of numbers and times on the status page, and updates that keep the focus.
 
-import { chip } from "./components.js"
 import { element } from "./dom.js"
 import { completeTime, durationText, grouped, shortTime } from "./texts.js"
 
@@ -17,18 +16,6 @@ export const age = (time, now) => durationText(Math.max(0, now - time) / 1000)
 
 /** The tones of the states in which a push ends. */
 export const outcomeTones = { delivered: "good", refused: "bad", dead: "bad", expired: "warning" }
-
-/** The number of chips in a cell; the others are shown on request. */
-const shownChips = 3
-
-/** Texts as chips, the first of them or, on request, all; and further elements. */
-export function chips(texts, ...more) {
-  const rest = texts.slice(shownChips)
-  const folded = rest.length ? element("details", { class: "rest" }, element("summary", {}, `${rest.length} more`),
-    rest.map((text) => element("div", {}, text))) : null
-  const none = texts.length + more.length ? null : element("span", { class: "faint" }, "none")
-  return element("span", { class: "chips" }, texts.slice(0, shownChips).map((text) => chip(text)), folded, more, none)
-}
 
 /** The age of a time as text; hovering shows the time itself. */
 export const ageElement = (time, now, suffix = "") => element("time",

@@ -2,9 +2,9 @@
 
 // The jobs: pushes to many phones, each with its progress and a button that cancels it.
 
-import { announce, button, chip, confirmed, emptyState, table } from "./components.js"
+import { announce, button, chip, chips, confirmed, emptyState, table } from "./components.js"
 import { element, released, serverURL } from "./dom.js"
-import { ageElement, chips, outcomeTones, preciseClockElement, updateWhenChanged } from "./figures.js"
+import { ageElement, outcomeTones, preciseClockElement, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
 import { grouped } from "./texts.js"
 

@@ -2,10 +2,10 @@
 
 // The table of lanes, in the order of the relay: what each does and why, and buttons that pause and resume it.
 
-import { announce, button, chip, confirmed, table } from "./components.js"
+import { announce, button, chip, chips, confirmed, table } from "./components.js"
 import { icon } from "./icons.js"
 import { element } from "./dom.js"
-import { age, ageElement, chips, count, rate, updateWhenChanged } from "./figures.js"
+import { age, ageElement, count, rate, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
 import { counted, durationText, grouped } from "./texts.js"
 

@@ -2,9 +2,9 @@
 
 // The numbers of phones by app, environment, version and permission, which the relay counts on request.
 
-import { emptyState, table } from "./components.js"
+import { chips, emptyState, table } from "./components.js"
 import { element, released } from "./dom.js"
-import { chips, updateWhenChanged } from "./figures.js"
+import { updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
 import { grouped } from "./texts.js"
 

@@ -2,9 +2,9 @@
 
 // The phones of one user and the last pushes to them, which are requested by a form: without whole tokens and payloads.
 
-import { chip, copied, emptyState, table } from "./components.js"
+import { chip, chips, copied, emptyState, table } from "./components.js"
 import { element, released } from "./dom.js"
-import { ageElement, chips, outcomeTones, preciseClockElement, updateWhenChanged } from "./figures.js"
+import { ageElement, outcomeTones, preciseClockElement, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
 import { counted, grouped } from "./texts.js"
 

@@ -56,6 +56,18 @@ export function copied(value, name, shown = value) {
 export const chip = (text, tone = "", more = {}) =>
   element("span", { class: "chip", "data-tone": tone, ...more, title: more.title ?? text }, text)
 
+/** The number of chips in a cell; the others are shown on request. */
+const shownChips = 3
+
+/** Texts as chips, the first of them or, on request, all; and further elements. */
+export function chips(texts, ...more) {
+  const rest = texts.slice(shownChips)
+  const folded = rest.length ? element("details", { class: "rest" }, element("summary", {}, `${rest.length} more`),
+    rest.map((text) => element("div", {}, text))) : null
+  const none = texts.length + more.length ? null : element("span", { class: "faint" }, "none")
+  return element("span", { class: "chips" }, texts.slice(0, shownChips).map((text) => chip(text)), folded, more, none)
+}
+
 /** A message across the page: `text` is a string or elements. */
 export function banner(tone, text, ...actions) {
   const name = { good: "shown", warning: "warning", bad: "error" }[tone] ?? "info"
