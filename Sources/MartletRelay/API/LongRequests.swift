@@ -4,7 +4,8 @@ internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletTransport
 
-/// The requests with long JSON bodies, which are parsed and checked on a thread of their own, one after the other.
+/// The requests with long JSON bodies and the lines of imports, which are parsed and checked on a thread of their own,
+/// one after the other.
 ///
 /// Callers take turns, so that the requests of one delay neither those of another nor any short request.
 actor LongRequests {
@@ -45,7 +46,13 @@ actor LongRequests {
         return LongRequests.parse(line)
     }
 
-    private static func parse(_ text: [UInt8]) -> Result<JSONValue, JSONError> {
+    /// Returns the result of a function that runs when it is the turn of a caller.
+    func inTurn<Value: Sendable>(of caller: String, _ body: @Sendable () -> Value) async -> Value {
+        await waitForTurn(of: caller)
+        return body()
+    }
+
+    static func parse(_ text: [UInt8]) -> Result<JSONValue, JSONError> {
         Result { () throws(JSONError) in try JSONReader.read(text, maximumValueCount: valueLimit) }
     }
 

@@ -10,6 +10,9 @@ struct InstallationImportRun {
     static let pageSize = 500
     /// The number of tokens from which on no further installation is added to those that are stored together.
     private static let pageTokens = 1_000
+    /// The maximum numbers of lines and of their bytes that are read in one turn of the caller, so that other callers
+    /// need not wait for long.
+    private static let (turnLines, turnBytes) = (500, 64 << 10)
     /// The maximum number of refused lines that are named; all of them are counted.
     static let problemLimit = 1_000
     /// The results that are no refusals, in the order of the summary.
@@ -43,13 +46,19 @@ struct InstallationImportRun {
     /// - Throws: ``APIProblem`` when the import has to stop. What is stored then stays, and the same import changes
     ///   nothing of it.
     mutating func summary() async throws(APIProblem) -> JSONValue {
-        while let line = try await nextLine() {
-            do throws(APIProblem) {
-                let installation = try await installation(on: line)
-                try await add(installation)
-            } catch {
-                guard error.status == 400 else { throw error }
-                refuse(lines.lineNumber, error)
+        while true {
+            let texts = try await nextLines()
+            guard !texts.isEmpty else { break }
+            let (reader, now) = (reader, call.parts.now)
+            let read = await call.parts.longRequests.inTurn(of: call.caller.name) {
+                texts.map { reader.importedInstallation(onLine: $0.text, at: now) }
+            }
+            for (line, installation) in zip(texts, read) {
+                switch installation {
+                case .success(let installation): try await add(installation, fromLine: line.number)
+                case .failure(let problem) where problem.status == 400: refuse(line.number, problem)
+                case .failure(let problem): throw problem
+                }
             }
         }
         try await storePage()
@@ -58,9 +67,22 @@ struct InstallationImportRun {
         return .object(members)
     }
 
-    private mutating func nextLine() async throws(APIProblem) -> [UInt8]? {
+    /// Returns the lines of the next turn, those that have arrived; none at the end.
+    private mutating func nextLines() async throws(APIProblem) -> [(number: Int, text: [UInt8])] {
+        var found: [(number: Int, text: [UInt8])] = []
+        var byteCount = 0
+        while found.count < Self.turnLines, byteCount < Self.turnBytes,
+            let text = try await nextLine(after: found.count)
+        {
+            found.append((number: lines.lineNumber, text: text))
+            byteCount += text.count
+        }
+        return found
+    }
+
+    private mutating func nextLine(after count: Int) async throws(APIProblem) -> [UInt8]? {
         do throws(BatchLines.Failure) {
-            return try await lines.next(after: 0)
+            return try await lines.next(after: count)
         } catch {
             guard let problem = error.problem else {
                 throw APIProblem(400, "the connection ended before the body was complete")
@@ -69,23 +91,13 @@ struct InstallationImportRun {
         }
     }
 
-    private func installation(on line: [UInt8]) async throws(APIProblem) -> Installation {
-        let json = await call.json(ofLine: line)
-        let row = InstallationReader.Field(try BatchLines.json(of: json), named: "")
-        do throws(InstallationError) {
-            return try reader.importedInstallation(row, at: call.parts.now)
-        } catch {
-            throw APIProblem(error)
-        }
-    }
-
     /// Adds an installation to the page, which is stored before if it is full or has its identifier or a token.
-    private mutating func add(_ new: Installation) async throws(APIProblem) {
+    private mutating func add(_ new: Installation, fromLine line: Int) async throws(APIProblem) {
         let own = Set(new.tokens.values.map(\.token))
         let isFull = page.count >= Self.pageSize || tokens.count >= Self.pageTokens
         if isFull || identifiers.contains(new.id) || !tokens.isDisjoint(with: own) { try await storePage() }
         page.append(new)
-        lineNumbers.append(lines.lineNumber)
+        lineNumbers.append(line)
         identifiers.insert(new.id)
         tokens.formUnion(own)
     }

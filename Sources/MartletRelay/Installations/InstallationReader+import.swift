@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
+internal import MartletHTTPServer
 internal import MartletOutbox
 internal import MartletTransport
 
 extension InstallationReader {
     /// The members of a listed installation that an import ignores, because the relay sets them.
     static let ignoredMembers = ["app", "created-at", "changed-at", "seen-at"]
+
+    /// Reads a line of an import; the problem of a line that is not valid has status 400.
+    func importedInstallation(onLine line: [UInt8], at now: Int64) -> Result<Installation, APIProblem> {
+        Result { () throws(APIProblem) in
+            let row = Field(try BatchLines.json(of: LongRequests.parse(line)), named: "")
+            do throws(InstallationError) {
+                return try importedInstallation(row, at: now)
+            } catch {
+                throw APIProblem(error)
+            }
+        }
+    }
 
     /// Reads an installation that a back end imports.
     ///

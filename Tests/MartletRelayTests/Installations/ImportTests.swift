@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import MartletCore
 import MartletOutbox
+import MartletTransport
+import Synchronization
 import Testing
 
 @testable import MartletRelay
@@ -136,6 +139,23 @@ import Testing
         let answer = await bench.ask("POST", "/installations", body)
         #expect(answer.json["refused"]?.integerValue == Int64(count))
         #expect(answer.json["problems"]?.elements?.count == InstallationImportRun.problemLimit)
+        await bench.stop()
+    }
+
+    @Test func `lines wait for the turn of their caller, and other requests do not wait for them`() async throws {
+        let bench = try await EnrollmentBench()
+        let isReleased = DispatchSemaphore(value: 0)
+        bench.relay.parts.longRequests.loop.execute { isReleased.wait() }
+        let isImported = Mutex(false)
+        async let refused = {
+            let answer = await bench.ask("POST", "/installations", "{}")
+            isImported.withLock { $0 = true }
+            return answer.json["refused"]
+        }()
+        for _ in 0..<10 { #expect(await bench.ask("GET", "/installations").status == 200) }
+        #expect(!isImported.withLock { $0 })
+        isReleased.signal()
+        #expect(await refused == 1)
         await bench.stop()
     }
 
