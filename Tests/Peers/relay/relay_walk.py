@@ -175,7 +175,8 @@ class Traffic:
         while not self.isOver.wait(0.02):
             number += 1
             try:
-                self.walk.push(1, self.apps[number % len(self.apps)], f"{number:08x}", wait=False)
+                # The simulator answers no token with this end with an error, as it does 00000400.
+                self.walk.push(1, self.apps[number % len(self.apps)], f"{number:08x}ab", wait=False)
                 self.accepted += 1
             except urllib.error.HTTPError as error:
                 self.refused += error.code == 503
