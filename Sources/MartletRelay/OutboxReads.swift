@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletHTTPServer
 internal import MartletOutbox
 internal import Synchronization
 
@@ -56,6 +57,17 @@ extension RelayContext {
                 timeout.cancel()
             }
         }
+    }
+}
+
+extension RelayParts {
+    /// Returns the result of one read of the outbox; an error of the outbox is a problem with status 503, and so is a
+    /// store that does not answer in time.
+    func read<Value: Sendable>(
+        _ body: @autoclosure @escaping @Sendable () async throws(OutboxError) -> Value
+    ) async throws(APIProblem) -> Value {
+        let context = await server.context
+        return try await RelayAPI.outboxCall(await context.read(body).get())
     }
 }
 

@@ -18,8 +18,8 @@ package final class HTTP1Listener: Sendable {
         package var totalBodyBytes = 32 << 20
         /// The maximum size in bytes of what all connections hold, by default 32 MiB.
         ///
-        /// That are the heads and further requests that they have sent, and the responses that they have not read. When
-        /// it is exceeded, the connection with the most is closed. Half of it is for clients that are not
+        /// These are the heads and further requests that they have sent, and the responses that they have not read.
+        /// When it is exceeded, the connection with the most is closed. Half of it is for clients that are not
         /// authenticated, see ``HTTP1Admission``.
         package var totalHeldBytes = HeldMemory.defaultLimit
         /// The maximum number of connections, by default 1,024.

@@ -190,17 +190,6 @@ extension RelayAPI {
     }
 }
 
-extension RelayParts {
-    /// Returns the result of one read of the outbox; an error of the outbox is a problem with status 503, and so is a
-    /// store that does not answer in time.
-    func read<Value: Sendable>(
-        _ body: @autoclosure @escaping @Sendable () async throws(OutboxError) -> Value
-    ) async throws(APIProblem) -> Value {
-        let context = await server.context
-        return try await RelayAPI.outboxCall(await context.read(body).get())
-    }
-}
-
 extension APIProblem {
     /// Creates the problem of a request that the outbox cannot answer at the moment.
     init(_ error: OutboxError) {

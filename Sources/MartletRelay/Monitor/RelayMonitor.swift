@@ -143,6 +143,10 @@ actor RelayMonitor {
     private func updateObservations() {
         let now = context.now
         observations.expiredInFlight = dispatcher.assumeIsolated { $0.machine.expiredInFlight(at: now) }
+        let isStoring = snapshot.store.problem == nil
+        // The free space that was read last is that of a disk that was full.
+        if isStoring, !observations.isStoring { recordDisk() }
+        observations.isStoring = isStoring
         var state = snapshot.watched
         state.losses = dispatcher.assumeIsolated { $0.losses.take() }
         observations.update(state, at: now)

@@ -23,6 +23,8 @@ struct StatusObservations: Sendable {
     private var fullQueueThrottle = GrowingThrottle()
     /// The space on the disk of the outbox.
     var disk = DiskWatch()
+    /// Whether the outbox could store pushes at the last update.
+    var isStoring = true
     /// The last backlog that was read; nil before the first one.
     var backlog: [Lane: Backlog]?
     private(set) var expiries: [ExpiryWarning] = []

@@ -39,7 +39,6 @@ TITLES = {
     "retrying": r"[\d,]+ push(es)? of .* being sent again",
     "paused": ".* (is|are) paused by operator",
     "full": "The disk is full",
-    # True until the free space is read again.
     "low": "The disk of the outbox is nearly full",
     "away": "The database (does not answer|stores no pushes)",
     "outdated": "The data about the other relays is outdated",
@@ -130,16 +129,17 @@ class Drill(RelayWalk):
         self.wait_until(lambda: condition(self.read(allowed)), f"{name} is not shown")
         return time.monotonic() - start
 
-    def drill(self, claim, kind, break_it, repair, *texts, also=(), unknown=(), limit=LIMIT):
+    def drill(self, claim, kind, break_it, repair, *texts, also=(), before=(), unknown=(), limit=LIMIT):
         """Breaks something, expects the incident of a kind with these texts on the first screen, and repairs it.
 
-        The incident makes the claim; `also` are further claims that are true meanwhile, and `unknown` the tiles without a value.
+        The incident makes the claim; `also` are further claims that are true meanwhile, `before` those that are true until it
+        is shown, and `unknown` the tiles without a value.
         """
         allowed = {claim, *also}
         self.refused_before = self.traffic.refused
         self.unnoticed_since = time.monotonic()
         break_it()
-        took = self.read_until(lambda claims: claim in claims, allowed | {"calm"}, claim)
+        took = self.read_until(lambda claims: claim in claims, allowed | {"calm", *before}, claim)
         self.unnoticed_since = None
         self.assert_fast(claim, took, limit)
         banner = self.banner(kind).first

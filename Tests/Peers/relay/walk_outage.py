@@ -96,7 +96,7 @@ class Disk(Drill):
             expect(self.page.locator("#facts")).to_contain_text("free on its disk")
             self.drill(
                 "full", "disk-full", self.fill, lambda: os.truncate(self.disk + "/filler", 0), "New pushes are refused with 503, ",
-                "accepted pushes are stored", f"Free space on the disk of {self.disk}/relay.sqlite", also=["low"])
+                "accepted pushes are stored", f"Free space on the disk of {self.disk}/relay.sqlite", before=["low"])
             expect(self.page.locator("#incidents")).to_contain_text("pushes were refused with 503, no accepted push was lost.")
 
 
