@@ -11,7 +11,7 @@ from playwright.sync_api import expect, sync_playwright
 
 # Proxies of the machine and options of martlet would change what the pages, the programs and this process do.
 for name in list(os.environ):
-    if name.lower().endswith("_proxy") or name.startswith("MARTLET_") and name not in ("MARTLET_PROGRAM", "MARTLET_MEASURE"):
+    if name.lower().endswith("_proxy") or name.startswith("MARTLET_") and name not in ("MARTLET_PROGRAM", "MARTLET_MEASURE", "MARTLET_DELAY"):
         del os.environ[name]
 # The path of the program.
 MARTLET = os.environ["MARTLET_PROGRAM"]
@@ -20,6 +20,21 @@ PATIENCE = 120
 # Whether times are compared with their limits, which are true of an idle machine only.
 MEASURES = os.environ.get("MARTLET_MEASURE") == "1"
 expect.set_options(timeout=PATIENCE * 1000)
+# The longest time in milliseconds by which each request of a page and each answer is delayed, at random: so a test fails
+# that acts before what it acts on is there.
+DELAY = int(os.environ.get("MARTLET_DELAY", "0"))
+DELAYED_FETCH = """
+const fetchAtOnce = window.fetch
+const delay = () => new Promise(done => setTimeout(done, Math.random() * %d))
+window.fetch = async (...request) => {
+  // A page that is left waits for nothing.
+  if (request[1]?.keepalive) return fetchAtOnce(...request)
+  await delay()
+  const answer = await fetchAtOnce(...request)
+  await delay()
+  return answer
+}
+"""
 
 
 class BrowserWalk(unittest.TestCase):
@@ -50,6 +65,8 @@ class BrowserWalk(unittest.TestCase):
         self.context = self.browser.new_context(**settings)
         self.addCleanup(self.context.close)
         self.context.set_default_timeout(PATIENCE * 1000)
+        if DELAY:
+            self.context.add_init_script(DELAYED_FETCH % DELAY)
         self.page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", lambda message: message.type in ("error", "warning") and self.errors.append(message.text))
