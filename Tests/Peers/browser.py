@@ -10,8 +10,9 @@ import unittest
 from playwright.sync_api import expect, sync_playwright
 
 # Proxies of the machine and options of martlet would change what the pages, the programs and this process do.
+KEPT = ("MARTLET_PROGRAM", "MARTLET_MEASURE", "MARTLET_DELAY")
 for name in list(os.environ):
-    if name.lower().endswith("_proxy") or name.startswith("MARTLET_") and name not in ("MARTLET_PROGRAM", "MARTLET_MEASURE", "MARTLET_DELAY"):
+    if name.lower().endswith("_proxy") or name.startswith("MARTLET_") and name not in KEPT:
         del os.environ[name]
 # The path of the program.
 MARTLET = os.environ["MARTLET_PROGRAM"]
