@@ -2,6 +2,12 @@
 
 internal import MartletCore
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
 /// The server sockets of one port, which accept connections up to a limit; used only on their loop.
 ///
 /// At the limit, or without file descriptors, it closes an idle connection for each new one, see ``ConnectionSlots``.
@@ -44,6 +50,9 @@ package final class ListeningSocket<ID> {
     private static var pause: Duration { .milliseconds(20) }
     /// The time between two reports that the server is full.
     private static var reportInterval: Duration { .seconds(1) }
+    /// The number of connections that a socket accepts in one turn of the loop, so that a flood of clients does not keep
+    /// the loop from the connections it has.
+    private static var acceptedInTurn: Int { 16 }
     /// The number of free ports of 127.0.0.1 that are tried until one is free at `::1`, too.
     private static var freePortAttempts: Int { 16 }
 
@@ -108,7 +117,9 @@ package final class ListeningSocket<ID> {
         self.connections = connections
         do throws(TransportError) {
             for socket in sockets {
-                watchers.append(try SocketWatcher(socket.value, on: loop) { [unowned self] _ in acceptWaiting() })
+                watchers.append(try SocketWatcher(socket.value, on: loop) { [unowned self] _ in
+                    accept(atMost: Self.acceptedInTurn)
+                })
             }
         } catch {
             stop()
@@ -119,14 +130,22 @@ package final class ListeningSocket<ID> {
 
     /// Accepts the connections in the kernel's queues, up to the limit.
     package func acceptWaiting() {
+        accept(atMost: Int(SOMAXCONN))
+    }
+
+    /// Accepts connections, up to the limit; those that are left wait for the next turn of the loop.
+    ///
+    /// - Parameter count: The number of connections that each socket accepts.
+    private func accept(atMost count: Int) {
         for socket in sockets {
-            guard acceptWaiting(at: socket) else { return pauseAccepting() }
+            guard accept(atMost: count, at: socket) else { return pauseAccepting() }
         }
     }
 
-    /// Accepts the connections in the queue of a socket; returns false when there is no place for one.
-    private func acceptWaiting(at socket: Reference<Socket>) -> Bool {
-        while let connections {
+    /// Accepts connections in the queue of a socket; returns false when there is no place for one.
+    private func accept(atMost count: Int, at socket: Reference<Socket>) -> Bool {
+        for _ in 0..<count {
+            guard let connections else { return true }
             let isFull = connections.count() >= slots.limit
             let idle = isFull ? takeIdleConnection() : nil
             if isFull, idle == nil { return false }

@@ -29,4 +29,33 @@ import Testing
             loop.shutdown()
         }
     }
+
+    @Test func `a flood of clients is accepted in several turns of the loop`() async throws {
+        #expect(try await LoopScope().acceptedInFirstTurn(of: 40) == 16)
+    }
+}
+
+extension LoopScope {
+    /// Returns how many of the clients that wait are accepted before the loop turns to other work.
+    fileprivate func acceptedInFirstTurn(of count: Int) async throws -> Int {
+        let socket = try ListeningSocket<Int>(host: "127.0.0.1", port: 0, limit: count, on: loop)
+        defer { socket.stop() }
+        let clients = try (0..<count).map { _ in try RawClient(port: socket.port) }
+        defer { withExtendedLifetime(clients) {} }
+        return try await withCheckedThrowingContinuation { continuation in
+            var served = 0
+            let connections = ListeningSocket<Int>.Connections(
+                count: { served },
+                idle: { [] },
+                isIdle: { _ in false },
+                close: { _ in },
+                onFull: {},
+                serve: { [loop] _, _ in
+                    if served == 0 { loop.schedule(after: .zero) { continuation.resume(returning: served) } }
+                    served += 1
+                }
+            )
+            do { try socket.start(connections) } catch { continuation.resume(throwing: error) }
+        }
+    }
 }
