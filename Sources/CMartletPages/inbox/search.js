@@ -28,6 +28,8 @@ export class SearchField {
   /** The search that is in progress, or the last one. */
   #running = Promise.resolve()
   #suggestions = []
+  /** Counts how often the suggestions were opened and closed. */
+  #changes = 0
   #active = -1
   /** What is wrong with the last search; empty for a valid one. */
   #message = ""
@@ -41,14 +43,13 @@ export class SearchField {
     this.#error = form.querySelector(".problem")
     this.#box = form.querySelector("[role=listbox]")
     form.addEventListener("submit", (event) => event.preventDefault())
-    const { ownerDocument } = form
     this.#input.addEventListener("input", () => {
       clearTimeout(this.#timer)
       this.#timer = setTimeout(() => this.flush(), delay)
       if (this.text.trim()) this.#suggest()
       else this.#close()
     })
-    this.#input.addEventListener("focus", () => this.#loadLanguage().then(() => ownerDocument.activeElement === this.#input && this.#suggest()))
+    this.#input.addEventListener("focus", () => this.#suggest())
     this.#input.addEventListener("blur", () => this.#close())
     this.#input.addEventListener("click", () => this.#suggest())
     this.#input.addEventListener("keydown", (event) => this.#press(event))
@@ -126,6 +127,9 @@ export class SearchField {
 
   /** Opens the suggestions; the fields of an empty search only if `isAsked`, because the list would cover the page. */
   #suggest(isAsked = false) {
+    const change = ++this.#changes
+    // Until the fields are loaded, only recent searches are suggested.
+    if (!this.#fields.length) this.#loadLanguage().then(() => this.#fields.length && change === this.#changes && this.#suggest(isAsked))
     const { value, selectionStart } = this.#input
     const valuesOf = (name) => this.#inbox.counts.valuesOf(name, 100).map((each) =>
       ({ value: each, label: name === "device" ? this.#inbox.counts.deviceName(each) : each }))
@@ -148,6 +152,7 @@ export class SearchField {
   }
 
   #close() {
+    this.#changes += 1
     this.#suggestions = []
     this.#active = -1
     this.#setOpen(false)
