@@ -30,6 +30,7 @@ actor JobExpander {
     private static let jobLimit = 500
     /// The number of rows that one commit of a cancellation reads.
     private static let cancelStep = 500
+    private static let cancelRemedy = "GET /v1/apps/{app}/jobs/{id} shows the job, and a repeated call continues"
 
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
@@ -213,10 +214,16 @@ actor JobExpander {
     ///
     /// Pushes that are being sent are cancelled by the relay that leads, if they have to be sent again.
     func cancel(_ id: APNsID, of app: String) async throws(OutboxError) -> StoredJob? {
-        guard let job = try await context.outbox.jobs.cancel(id, of: app, at: context.now) else { return nil }
-        guard job.state == .cancelled, job.unfinished > 0 else { return job }
+        let context = context
+        let found = try await context.change(remedy: Self.cancelRemedy) { () async throws(OutboxError) -> StoredJob? in
+            try await context.outbox.jobs.cancel(id, of: app, at: context.now)
+        }
+        guard let job = found, job.state == .cancelled, job.unfinished > 0 else { return found }
         _ = try await cancelPushes(of: job)
-        return try await context.outbox.jobs.job(id, of: app) ?? job
+        let current = await context.read { () async throws(OutboxError) -> StoredJob? in
+            try await context.outbox.jobs.job(id, of: app)
+        }
+        return try current.get() ?? job
     }
 
     /// Cancels the unclaimed pushes of a job until the relay shuts down, and returns their number.
@@ -224,15 +231,20 @@ actor JobExpander {
         var cursor: Int64?
         var count = 0
         repeat {
-            let step = try await context.outbox.jobs.cancelPushes(
-                of: job,
-                before: cursor,
-                limit: JobExpander.cancelStep,
-                at: context.now
-            )
+            let (context, dispatcher, end) = (self.context, self.dispatcher, cursor)
+            let step = try await context.change(remedy: Self.cancelRemedy) {
+                () async throws(OutboxError) -> CancelledPushes in
+                let step = try await context.outbox.jobs.cancelPushes(
+                    of: job,
+                    before: end,
+                    limit: JobExpander.cancelStep,
+                    at: context.now
+                )
+                await dispatcher.recordRemoval(of: step.pushes)
+                return step
+            }
             cursor = step.next
             count += step.pushes.count
-            await dispatcher.recordRemoval(of: step.pushes)
         } while cursor != nil && !isDraining
         return count
     }
