@@ -177,18 +177,6 @@ RETURNS void LANGUAGE sql AS $$
     )
 $$;
 
--- Cancels a push that no node has claimed.
-CREATE FUNCTION martlet.cancel(p_app bigint, p_id uuid, p_now bigint)
-RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    found_number bigint;
-BEGIN
-    SELECT q.number INTO found_number
-    FROM martlet.queue q JOIN martlet.push p USING (number)
-    WHERE p.apns_id = p_id AND p.app = p_app AND q.node IS NULL FOR UPDATE OF q;
-    IF FOUND THEN PERFORM martlet.finish_alike(p_now, ARRAY[found_number], 'cancelled'); END IF;
-END $$;
-
 -- Cancels those of some pushes that no node has claimed.
 CREATE FUNCTION martlet.cancel_unclaimed(p_numbers bigint[], p_now bigint) RETURNS TABLE (
     apns_id uuid, is_production boolean, accepted_at bigint, attempts integer, unknown_tries integer
@@ -208,6 +196,13 @@ BEGIN
     FROM martlet.queue q JOIN martlet.push p USING (number) WHERE q.number = ANY (numbers);
     PERFORM martlet.finish_alike(p_now, numbers, 'cancelled');
 END $$;
+
+-- Cancels a push that no node has claimed.
+CREATE FUNCTION martlet.cancel(p_app bigint, p_id uuid, p_now bigint) RETURNS void LANGUAGE sql AS $$
+    SELECT FROM martlet.cancel_unclaimed(
+        ARRAY(SELECT p.number FROM martlet.push p WHERE p.apns_id = p_id AND p.app = p_app), p_now
+    )
+$$;
 
 -- Ends expired pushes that no node has claimed, and returns them. A push whose expiry differs from that in the queue is
 -- damaged, and stays until a claim compares its checksum.
