@@ -39,6 +39,8 @@ actor JobExpander {
     private let dispatcher: Dispatcher
     private var turns = JobTurns()
     private(set) var counts = Counts()
+    /// Whether the requests of active jobs have a local time, by the number of the job; they are read once.
+    private var usesLocalTime: [Int64: Bool] = [:]
     private var throttle = GrowingThrottle()
     private var task: Task<Void, Never>?
     private var isDraining = false
@@ -94,6 +96,8 @@ actor JobExpander {
     private func recordActive(_ jobs: [StoredJob]) {
         counts.active = [:]
         for job in jobs { counts.active[job.job.app, default: [:]][job.state, default: 0] += 1 }
+        let numbers = Set(jobs.map(\.number))
+        usesLocalTime = usesLocalTime.filter { numbers.contains($0.key) }
     }
 
     /// Does the next step of a job; returns whether it had one.
@@ -114,9 +118,16 @@ actor JobExpander {
     private func unfinishedLimit(of job: StoredJob) -> Int {
         let app = context.configuration.apps.first { $0.name == job.job.app }
         guard job.unfinished >= JobStep.unfinishedLimit,
-            app?.quietHours != nil || LocalDelivery.isUsed(by: job.job)
+            app?.quietHours != nil || hasLocalTime(job)
         else { return JobStep.unfinishedLimit }
         return max(JobStep.unfinishedLimit, context.configuration.outbox.limit / 10)
+    }
+
+    private func hasLocalTime(_ job: StoredJob) -> Bool {
+        if let known = usesLocalTime[job.number] { return known }
+        let isUsed = LocalDelivery.isUsed(by: job.job)
+        usesLocalTime[job.number] = isUsed
+        return isUsed
     }
 
     private func log(_ error: OutboxError) {
