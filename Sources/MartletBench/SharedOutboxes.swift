@@ -67,7 +67,7 @@ enum SharedOutboxes {
             let claimed = try await outbox.claim(lane, .immediate, limit: limit, at: now).pushes
             took.append((ContinuousClock.now - begin) / .microseconds(1))
             guard claimed.count == limit else { throw UsageError("only \(claimed.count) were there") }
-            let ends = claimed.map { Settlement(number: $0.number, .ended(Outcome(.delivered, status: 200))) }
+            let ends = claimed.map { Settlement($0, .ended(Outcome(.delivered, status: 200))) }
             try await outbox.settle(ends, at: now)
             guard refills else { continue }
             let more = claimed.map { claimed in

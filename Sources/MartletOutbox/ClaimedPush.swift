@@ -3,6 +3,9 @@
 /// A push that is to be sent now, with the counts of earlier attempts.
 package struct ClaimedPush: Sendable, Hashable {
     package var number: Int64
+    /// The number of the claim, which differs for each claim of the push by this process; 0 for a push that was read
+    /// without being claimed.
+    package var claim: Int64 = 0
     package var push: OutboxPush
     /// The time of acceptance, in milliseconds since 1970.
     package var acceptedAt: Int64

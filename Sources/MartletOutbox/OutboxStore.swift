@@ -57,6 +57,9 @@ package protocol OutboxStore: Sendable {
 
     /// Stores the results of claimed pushes in one transaction.
     ///
+    /// A result of another claim than the current one is ignored. It is such a result when it was stored before, its
+    /// answer was lost, and the push has been claimed again since.
+    ///
     /// - Parameters:
     ///   - settlements: The results.
     ///   - now: The time.

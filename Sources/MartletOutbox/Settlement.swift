@@ -11,6 +11,8 @@ package struct Settlement: Sendable, Hashable {
     }
 
     package var number: Int64
+    /// The number of the claim that the result belongs to: ``ClaimedPush/claim``.
+    package var claim: Int64
     package var change: Change
     /// Whether Apple has reported the token as unregistered, which the store then records.
     package var isTokenUnregistered: Bool
@@ -27,8 +29,9 @@ package struct Settlement: Sendable, Hashable {
         if case .postponed(let time, _, _) = change { time } else { nil }
     }
 
-    package init(number: Int64, _ change: Change, isTokenUnregistered: Bool = false) {
-        self.number = number
+    package init(_ push: ClaimedPush, _ change: Change, isTokenUnregistered: Bool = false) {
+        number = push.number
+        claim = push.claim
         self.change = change
         self.isTokenUnregistered = isTokenUnregistered
     }
@@ -51,6 +54,6 @@ extension ClaimedPush {
             attempts: attempts ?? self.attempts,
             unknownTries: unknownTries ?? self.unknownTries
         )
-        return Settlement(number: number, change)
+        return Settlement(self, change)
     }
 }

@@ -14,7 +14,7 @@ struct RelayContext: Sendable {
     /// The recorder of spans; nil when none are exported.
     let spans: SpanRecorder?
     let outboxHealth = OutboxHealth()
-    let reads = OutboxReads()
+    let calls = OutboxCalls()
     let shutdownRequests = ShutdownRequests()
     let longRequests: LongRequests
     /// The time of the start, in milliseconds since 1970.

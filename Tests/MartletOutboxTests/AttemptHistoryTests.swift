@@ -21,7 +21,7 @@ import Testing
         _ change: Settlement.Change,
         _ history: AttemptHistory = AttemptHistory()
     ) -> Settlement {
-        var settlement = Settlement(number: push.number, change)
+        var settlement = Settlement(push, change)
         settlement.history = history
         return settlement
     }

@@ -13,26 +13,36 @@ import Testing
     /// Returns the start of the next claim's search, of a claim that finds nothing.
     private func start(_ progress: inout ClaimProgress, at clock: ContinuousClock.Instant) -> Int64 {
         defer { progress.endClaim() }
-        return progress.beginClaim(of: key, at: clock)
+        return progress.beginClaim(of: key, at: clock).start
     }
 
-    @Test func `a claim searches from the end of the last one or 2 seconds before`() {
+    /// Returns claimed pushes by their numbers.
+    private func pushes(_ numbers: Int64..., claim: Int64 = 1) throws -> [ClaimedPush] {
+        try numbers.map { number in
+            let push = try OutboxPush.numbered(UInt64(number))
+            var claimed = ClaimedPush(number: number, push: push, acceptedAt: 0, attempts: 0, unknownTries: 0)
+            claimed.claim = claim
+            return claimed
+        }
+    }
+
+    @Test func `a claim searches from the end of the last one or 2 seconds before`() throws {
         var progress = ClaimProgress()
         #expect(start(&progress, at: now) == .min)
-        progress.recordClaim([1, 2], of: key, through: 10_000)
+        progress.recordClaim(try pushes(1, 2), of: key, through: 10_000)
         #expect(start(&progress, at: now) == 10_000)
         #expect(start(&progress, at: now + .milliseconds(250)) == 8_000)
         #expect(start(&progress, at: now + .milliseconds(251)) == 10_000)
     }
 
-    @Test func `a push of this node that is due earlier is found by the next claim`() {
+    @Test func `a push of this node that is due earlier is found by the next claim`() throws {
         var progress = ClaimProgress()
         _ = start(&progress, at: now)
-        progress.recordClaim([1], of: key, through: 10_000)
+        progress.recordClaim(try pushes(1), of: key, through: 10_000)
         progress.recordPushes(due: 9_500)
         #expect(start(&progress, at: now) == 9_500)
         #expect(start(&progress, at: now) == 10_000)
-        progress.recordSettled([1], at: 9_900)
+        progress.recordSettled(try pushes(1).map(\.ended), at: 9_900)
         #expect(start(&progress, at: now) == 9_900)
     }
 
@@ -47,17 +57,21 @@ import Testing
         #expect(start(&progress, at: .now) == .min)
     }
 
-    @Test func `claims whose results were lost are released for two minutes, while none is under way`() {
+    @Test func `claims whose results were lost are released for two minutes, while none is under way`() throws {
         var progress = ClaimProgress()
         #expect(progress.claimsToKeep(at: now) == nil)
         progress.recordReconnection(at: now)
-        _ = progress.beginClaim(of: key, at: now)
+        #expect(progress.beginClaim(of: key, at: now).number == 1)
         #expect(progress.claimsToKeep(at: now) == nil)
-        progress.recordClaim([1, 2, 3], of: key, through: 1_000)
+        progress.recordClaim(try pushes(1, 2), of: key, through: 1_000)
         progress.endClaim()
-        #expect(progress.claimsToKeep(at: now) == [1, 2, 3])
-        progress.recordSettled([2], at: 1_000)
-        #expect(progress.claimsToKeep(at: now + .seconds(119)) == [1, 3])
+        #expect(progress.claimsToKeep(at: now) == [1])
+        #expect(progress.beginClaim(of: key, at: now).number == 2)
+        progress.recordClaim(try pushes(2, 3, claim: 2), of: key, through: 1_000)
+        progress.endClaim()
+        // The first result of the second push is stored once more.
+        progress.recordSettled(try pushes(1, 2).map(\.ended), at: 1_000)
+        #expect(progress.claimsToKeep(at: now + .seconds(119)) == [2])
         #expect(progress.claimsToKeep(at: now + .seconds(120)) == nil)
         progress.loseClaims()
         #expect(progress.claimsToKeep(at: now) == [])

@@ -116,7 +116,7 @@ import Testing
         #expect(claimed.map(\.number) == [2] && claimed.allSatisfy(\.isDamaged))
         // It leaves its place in the line to the push with the right time.
         let outcome = Outcome(.dead, reason: Outcome.damagedReason)
-        try await store.settle([Settlement(number: 2, .ended(outcome))], at: 20)
+        try await store.settle([Settlement(claimed[0], .ended(outcome))], at: 20)
         #expect(try await store.claimAll(at: 1 << 40).map(\.isDamaged) == [false])
         await store.close(isInOrder: true)
     }
@@ -221,7 +221,7 @@ import Testing
         _ = try await store.accept(pushes, at: 10)
         let claimed = try await store.claimAll(at: 10)
         let outcome = Outcome(.dead, reason: Outcome.damagedReason)
-        try await store.settle([Settlement(number: claimed[1].number, .ended(outcome))], at: 20)
+        try await store.settle([Settlement(claimed[1], .ended(outcome))], at: 20)
         #expect(try await store.records.deadLetters(of: "orders", limit: 10).map(\.outcome) == [outcome])
         let counts = ["orders": DeadLetterCount(count: 0, newest: 0, damaged: 1)]
         #expect(try await store.records.deadLetterCounts() == counts)

@@ -40,7 +40,7 @@ import Testing
             let claimed = try await store.claim(.orders, .immediate, limit: 40, at: 1_000).pushes
             #expect(claimed.map(\.push.payload) == pushes[start..<start + 40].map(\.payload))
             try await store.settle(
-                claimed.map { Settlement(number: $0.number, .ended(Outcome(.delivered, status: 200))) },
+                claimed.map { Settlement($0, .ended(Outcome(.delivered, status: 200))) },
                 at: 2_000
             )
         }

@@ -57,7 +57,7 @@ import Testing
         try await dead.end(lost[0], .refused, at: 2_000)
         #expect(try await heir.status(of: push.id, of: "orders")?.state == .inFlight)
         let outcome = Outcome(.delivered, status: 200, attempts: 1, unknownTries: 1)
-        try await heir.settle([Settlement(number: claimed[0].number, .ended(outcome))], at: 3_000)
+        try await heir.settle([Settlement(claimed[0], .ended(outcome))], at: 3_000)
         #expect(try await dead.outcome(of: push) == outcome)
     }
 
@@ -127,7 +127,7 @@ import Testing
                 """
                 WITH c AS MATERIALIZED (
                     SELECT * FROM martlet.claim(
-                        (SELECT min(number) FROM martlet.node)::bigint,
+                        (SELECT min(number) FROM martlet.node)::bigint, 1,
                         (SELECT number FROM martlet.app WHERE name = 'orders'), true, 0, 5000, \(time), 10
                     )
                 ) SELECT string_agg(number::text, ' ' ORDER BY number) FROM c
@@ -137,7 +137,16 @@ import Testing
         }
         #expect(try await claimed(at: 6_000) == "1 6\n")
         for number in 1...4 {
-            try await store.settle([Settlement(number: Int64(number), .ended(Outcome(.delivered)))], at: 6_000)
+            let stored = try OutboxPush.numbered(UInt64(number))
+            var push = ClaimedPush(
+                number: Int64(number),
+                push: stored,
+                acceptedAt: 1_000,
+                attempts: 0,
+                unknownTries: 0
+            )
+            push.claim = 1
+            try await store.end(push, at: 6_000)
             #expect(try await claimed(at: 6_000) == (number < 4 ? "\(number + 1)\n" : "\n"))
         }
     }
@@ -302,7 +311,7 @@ import Testing
                                 isOver
                                 ? .ended(Outcome(.delivered, status: 200))
                                 : .postponed(until: 2_000, attempts: push.attempts + 1, unknownTries: 0)
-                            try await store.settle([Settlement(number: push.number, change)], at: 2_000)
+                            try await store.settle([Settlement(push, change)], at: 2_000)
                         }
                     }
                 }

@@ -44,7 +44,7 @@ import Testing
         let claimed = try await store.claim(.orders, .immediate, limit: 3, at: 1_000).pushes
         #expect(claimed.map(\.push.id) == pushes[0..<3].map(\.id))
         let postponed = Settlement.Change.postponed(until: 50_000, attempts: 2, unknownTries: 1)
-        try await store.settle([Settlement(number: claimed[1].number, postponed)], at: 1_100)
+        try await store.settle([Settlement(claimed[1], postponed)], at: 1_100)
 
         var last: Int64?
         var ended: [PushStatus] = []

@@ -16,7 +16,7 @@ import Testing
         _ = try await store.accept(try OutboxPush.varied(20), at: 10)
         let claimed = try await store.claimAll(at: 10)
         let dead = try #require(claimed.first)
-        try await store.settle([Settlement(number: dead.number, .ended(Outcome(.dead)))], at: 20)
+        try await store.settle([Settlement(dead, .ended(Outcome(.dead)))], at: 20)
         try await store.end(claimed[1], at: 20)
         await store.close(isInOrder: true)
         let check = try OutboxCheck.run(on: place.location)

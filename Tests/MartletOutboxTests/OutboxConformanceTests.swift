@@ -43,7 +43,7 @@ import Testing
             attempts: 2,
             unknownTries: 1
         )
-        try await store.settle([Settlement(number: claimed[0].number, .ended(outcome))], at: 3_000)
+        try await store.settle([Settlement(claimed[0], .ended(outcome))], at: 3_000)
         #expect(try await store.status(of: push.id, of: "orders")?.state == .ended(outcome, at: 3_000))
         #expect(try await store.status(of: push.id, of: "rides") == nil)
     }
@@ -76,7 +76,7 @@ import Testing
         let claimed = try await store.claim(.orders, .immediate, limit: 3, at: 1_000).pushes
         try await store.end(claimed[1], at: 1_500)
         let postponed = Settlement.Change.postponed(until: 9_000, attempts: 2, unknownTries: 1)
-        try await store.settle([Settlement(number: claimed[2].number, postponed)], at: 1_500)
+        try await store.settle([Settlement(claimed[2], postponed)], at: 1_500)
         await store.close(isInOrder: true)
         store = try await place.open()
         let again = try await store.claim(.orders, .immediate, limit: 10, at: 2_000)
@@ -201,7 +201,7 @@ import Testing
         #expect(try await store.claimAll(.orderTests, at: 10).count == 1)
         // A postponed push delays the others.
         try await store.settle(
-            [Settlement(number: claimed[0].number, .postponed(until: 20, attempts: 1, unknownTries: 0))],
+            [Settlement(claimed[0], .postponed(until: 20, attempts: 1, unknownTries: 0))],
             at: 11
         )
         #expect(try await store.claimAll(.orders, .powerAware, at: 15).isEmpty)
@@ -264,7 +264,7 @@ import Testing
         _ = try await store.accept(pushes, at: 10)
         for claimed in try await store.claimAll(at: 10) {
             let postponed = Settlement.Change.postponed(until: 90, attempts: 2, unknownTries: 1)
-            try await store.settle([Settlement(number: claimed.number, postponed)], at: 20)
+            try await store.settle([Settlement(claimed, postponed)], at: 20)
         }
         #expect(try await store.cancel(pushes[0].id, of: "orders", at: 30) != nil)
         let expired = try await store.expire(at: 70, limit: 10)
@@ -294,7 +294,7 @@ import Testing
         _ = try await store.accept([push], at: 10)
         let outcome = Outcome(.dead, status: 503, reason: "ServiceUnavailable", attempts: 9, unknownTries: 2)
         let claimed = try await store.claimAll(at: 10)
-        try await store.settle([Settlement(number: claimed[0].number, .ended(outcome))], at: 20)
+        try await store.settle([Settlement(claimed[0], .ended(outcome))], at: 20)
         await store.close(isInOrder: true)
         store = try await place.open()
         let letters = try await store.records.deadLetters(of: "orders", limit: 10)
@@ -314,13 +314,41 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `a repeated settlement changes no push that is claimed again`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        let pushes = try (1...3).map { try OutboxPush.numbered($0) }
+        _ = try await store.accept(pushes, at: 10)
+        let first = try await store.claimAll(at: 10)
+        let returned = first.map(\.returned)
+        try await store.settle(returned, at: 20)
+        let second = try await store.claimAll(at: 30)
+        #expect(second.map(\.push.id) == pushes.map(\.id))
+        try await store.settle([returned[0]], at: 40)
+        try await store.settle([returned[1], second[1].ended, returned[1]], at: 40)
+        try await store.end(first[2], at: 40)
+        #expect(try await store.claimAll(at: 50).isEmpty)
+        #expect(try await store.status(of: pushes[0].id, of: "orders")?.state == .inFlight)
+        #expect(try await store.outcome(of: pushes[1])?.state == .delivered)
+        #expect(try await store.status(of: pushes[2].id, of: "orders")?.state == .inFlight)
+
+        try await store.end(second[0], .dead, at: 60)
+        #expect(try await store.requeueDeadLetters(nil, of: "orders", at: 70) == 1)
+        let third = try await store.claimAll(at: 70)
+        #expect(third.map(\.push.id) == [pushes[0].id])
+        try await store.end(second[0], .dead, at: 80)
+        #expect(try await store.status(of: pushes[0].id, of: "orders")?.state == .inFlight)
+        try await store.end(third[0], at: 90)
+        #expect(try await store.outcome(of: pushes[0])?.state == .delivered)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `dead letters are discarded by their identifiers`(engine: OutboxEngine) async throws {
         let store = try await engine.place().open()
         let pushes = try (1...3).map { try OutboxPush.numbered($0) }
         _ = try await store.accept(pushes, at: 10)
         for push in try await store.claimAll(at: 10) {
             let outcome = push.push.id == pushes[2].id ? Outcome(.cancelled) : Outcome(.dead, status: 503, attempts: 9)
-            try await store.settle([Settlement(number: push.number, .ended(outcome))], at: 20)
+            try await store.settle([Settlement(push, .ended(outcome))], at: 20)
         }
         let ids = [pushes[0].id, pushes[2].id, pushes[0].id, try OutboxPush.numbered(9).id]
         #expect(try await store.records.deleteDeadLetters(ids, of: "rides") == 0)
@@ -339,7 +367,7 @@ import Testing
         _ = try await store.accept([try .numbered(1), try .numbered(2)], at: 1_000)
         let claimed = try await store.claimAll(at: 1_000)
         let postponed = Settlement.Change.postponed(until: 0, attempts: 1, unknownTries: 0)
-        try await store.settle([Settlement(number: claimed[0].number, postponed)], at: 900)
+        try await store.settle([Settlement(claimed[0], postponed)], at: 900)
         _ = try await store.accept([try .numbered(3)], at: 800)
         let ids = try await store.claimAll(at: 1_001).map(\.push.id)
         #expect(Set(ids) == Set([claimed[0].push.id, try OutboxPush.numbered(3).id]))
@@ -379,7 +407,7 @@ import Testing
             for (number, push) in claimed.enumerated() {
                 group.addTask {
                     let outcome = Outcome(.delivered, status: 200)
-                    let settlement = Settlement(number: push.number, .ended(outcome))
+                    let settlement = Settlement(push, .ended(outcome))
                     let time = try await store.settle([settlement], at: 1_000 + Int64(number))
                     #expect(try await store.status(of: push.push.id, of: "orders")?.state == .ended(outcome, at: time))
                 }
@@ -400,7 +428,7 @@ import Testing
         _ = try await store.accept([now, later], at: 50_000)
         #expect(try await store.claimAll(at: 50_000).map(\.push.id) == [now.id])
         let again = Settlement.Change.postponed(until: 51_000, attempts: 1, unknownTries: 0)
-        try await store.settle([Settlement(number: first[1].number, again)], at: 50_000)
+        try await store.settle([Settlement(first[1], again)], at: 50_000)
         #expect(try await store.claimAll(at: 50_500).isEmpty)
         #expect(try await store.claimAll(at: 51_000).map(\.push.id) == [first[1].push.id])
         #expect(try await store.claimAll(at: 59_999).isEmpty)

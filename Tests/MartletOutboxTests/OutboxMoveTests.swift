@@ -24,9 +24,9 @@ import Testing
         var history = AttemptHistory()
         history.append(FailedAttempt(time: 1_500, node: "relay", keyID: "ABCDE12345", status: 503, reason: "Busy"))
         var settlements = [
-            Settlement(number: claimed[1].number, .ended(dead)),
-            Settlement(number: claimed[2].number, .ended(refused), isTokenUnregistered: true),
-            Settlement(number: claimed[3].number, .postponed(until: 50_000, attempts: 3, unknownTries: 1)),
+            Settlement(claimed[1], .ended(dead)),
+            Settlement(claimed[2], .ended(refused), isTokenUnregistered: true),
+            Settlement(claimed[3], .postponed(until: 50_000, attempts: 3, unknownTries: 1)),
         ]
         for index in settlements.indices { settlements[index].history = history }
         try await file.settle(settlements, at: 2_000)
@@ -133,7 +133,7 @@ import Testing
         let claimed = try await file.claim(.orders, .immediate, limit: 6_000, at: 1_000).pushes
         let delivered = Outcome(.delivered, status: 200, attempts: 1)
         // All in the same millisecond, so that the time alone does not tell one batch from the next.
-        try await file.settle(claimed.map { Settlement(number: $0.number, .ended(delivered)) }, at: 2_000)
+        try await file.settle(claimed.map { Settlement($0, .ended(delivered)) }, at: 2_000)
         await file.close(isInOrder: true)
         let server = try await PostgreSQLServer.shared.value
         let database = try await server.makeDatabase()
@@ -181,7 +181,7 @@ import Testing
         _ = try await file.accept(try (1...10).map { try OutboxPush.numbered($0) }, at: 1_000)
         let claimed = try await file.claim(.orders, .immediate, limit: 1, at: 1_000).pushes
         let dead = Outcome(.dead, status: 503, reason: "ServiceUnavailable", attempts: 9)
-        try await file.settle([Settlement(number: claimed[0].number, .ended(dead))], at: 2_000)
+        try await file.settle([Settlement(claimed[0], .ended(dead))], at: 2_000)
         await file.close(isInOrder: true)
         // The file as it is when the program is killed after the commit in the database.
         try FileManager.default.copyItem(atPath: path, toPath: copy)

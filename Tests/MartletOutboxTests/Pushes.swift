@@ -61,7 +61,7 @@ extension OutboxStore {
 
     /// Ends a claimed push.
     func end(_ push: ClaimedPush, _ state: Outcome.State = .delivered, at now: Int64) async throws {
-        try await settle([Settlement(number: push.number, .ended(Outcome(state, status: 200)))], at: now)
+        try await settle([Settlement(push, .ended(Outcome(state, status: 200)))], at: now)
     }
 
     /// The outcome of a push that has ended.
@@ -75,6 +75,6 @@ extension ClaimedPush {
     /// The settlement of the push that the relay makes when Apple accepts every push.
     var ended: Settlement {
         let outcome = isDamaged ? Outcome(.dead, reason: Outcome.damagedReason) : Outcome(.delivered, status: 200)
-        return Settlement(number: number, .ended(outcome))
+        return Settlement(self, .ended(outcome))
     }
 }

@@ -17,7 +17,7 @@ import Testing
         let claimed = try await store.claimAll(at: 10)
         let outcome = Outcome(.refused, status: 410, reason: "Unregistered", unregisteredAt: 5, attempts: 1)
         try await store.settle(
-            [Settlement(number: claimed[0].number, .ended(outcome), isTokenUnregistered: true)],
+            [Settlement(claimed[0], .ended(outcome), isTokenUnregistered: true)],
             at: 12
         )
         let dead = try await store.records.unregisteredTokens(of: "orders", after: 0, limit: 10)
@@ -96,6 +96,6 @@ extension OutboxStore {
 extension Settlement {
     fileprivate static func unregistered(_ push: ClaimedPush) -> Settlement {
         let outcome = Outcome(.refused, status: 410, reason: "Unregistered", unregisteredAt: 5, attempts: 1)
-        return Settlement(number: push.number, .ended(outcome), isTokenUnregistered: true)
+        return Settlement(push, .ended(outcome), isTokenUnregistered: true)
     }
 }

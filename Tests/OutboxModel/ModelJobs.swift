@@ -97,7 +97,7 @@ extension OutboxModel {
         let step = numbers.filter { $0 < cursor ?? .max }.sorted(by: >).prefix(limit)
         var cancelled = CancelledPushes()
         if step.count == limit { cancelled.next = step.last }
-        for number in step where !claimed.contains(number) {
+        for number in step where claimed[number] == nil {
             guard let push = rows[number]?.push else { continue }
             end(number, Outcome(.cancelled), at: now)
             if let status = status(of: push.id, of: push.lane.app) { cancelled.pushes.append(status) }

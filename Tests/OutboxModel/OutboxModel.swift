@@ -47,7 +47,9 @@ package struct OutboxModel: Sendable {
     /// The number of the push that was accepted last.
     var lastNumber: Int64 { nextNumber - 1 }
     private var pauses: [Lane: LanePause] = [:]
-    private(set) var claimed: Set<Int64> = []
+    /// The numbers of pushes that are claimed and not settled, each with the number of its claim.
+    private(set) var claimed: [Int64: Int64] = [:]
+    private var lastClaim: Int64 = 0
     var installations = InstallationModel()
     var jobs = JobModel()
     /// Pushes that may wait at once.
@@ -58,8 +60,8 @@ package struct OutboxModel: Sendable {
     /// Ends the process, in order or by a crash, and keeps the stored state.
     package mutating func restart(inOrder: Bool) {
         // Claimed pushes may have been sent.
-        if !inOrder { for number in claimed { rows[number]?.unknownTries += 1 } }
-        claimed = []
+        if !inOrder { for number in claimed.keys { rows[number]?.unknownTries += 1 } }
+        claimed = [:]
     }
 
     package var liveCount: Int { rows.count }
@@ -119,9 +121,10 @@ package struct OutboxModel: Sendable {
     package mutating func claim(_ lane: Lane, _ urgency: Urgency, limit: Int, at now: Int64) -> Claim {
         func isOfQueue(_ row: Row) -> Bool { row.push.lane == lane && row.push.urgency == urgency }
         let due = rows.filter { number, row in
-            isOfQueue(row) && !claimed.contains(number) && row.readyAt.map { $0 <= now } ?? false
+            isOfQueue(row) && claimed[number] == nil && row.readyAt.map { $0 <= now } ?? false
         }
         .sorted { ($0.value.readyAt ?? 0, $0.key) < ($1.value.readyAt ?? 0, $1.key) }
+        lastClaim += 1
         var pushes: [ClaimedPush] = []
         for (number, row) in due.prefix(limit) {
             if let key = row.push.orderKey, !row.isInLine {
@@ -132,28 +135,28 @@ package struct OutboxModel: Sendable {
                     continue
                 }
             }
-            claimed.insert(number)
-            pushes.append(
-                ClaimedPush(
-                    number: number,
-                    push: row.push,
-                    acceptedAt: row.acceptedAt,
-                    readyAt: row.readyAt,
-                    attempts: row.attempts,
-                    unknownTries: row.unknownTries,
-                    history: row.history,
-                    hasFormerUser: hasFormerUser(row)
-                )
+            claimed[number] = lastClaim
+            var push = ClaimedPush(
+                number: number,
+                push: row.push,
+                acceptedAt: row.acceptedAt,
+                readyAt: row.readyAt,
+                attempts: row.attempts,
+                unknownTries: row.unknownTries,
+                history: row.history,
+                hasFormerUser: hasFormerUser(row)
             )
+            push.claim = lastClaim
+            pushes.append(push)
         }
-        let rest = rows.filter { isOfQueue($0.value) && !claimed.contains($0.key) }
+        let rest = rows.filter { isOfQueue($0.value) && claimed[$0.key] == nil }
         return Claim(pushes: pushes, nextDue: rest.compactMap(\.value.readyAt).min())
     }
 
     package mutating func settle(_ settlements: [Settlement], at now: Int64) {
         for settlement in settlements {
-            guard rows[settlement.number] != nil else { continue }
-            claimed.remove(settlement.number)
+            guard claimed[settlement.number] == settlement.claim else { continue }
+            claimed[settlement.number] = nil
             if !settlement.history.isEmpty { rows[settlement.number]?.history = settlement.history }
             switch settlement.change {
             case .ended(let outcome):
@@ -230,13 +233,13 @@ package struct OutboxModel: Sendable {
             )
         }
         guard let number = numbers[name], let row = rows[number] else { return nil }
-        let state: PushStatus.State = claimed.contains(number) ? .inFlight : .accepted
+        let state: PushStatus.State = claimed[number] != nil ? .inFlight : .accepted
         return PushStatus(id: id, lane: row.push.lane, acceptedAt: row.acceptedAt, state: state, history: row.history)
     }
 
     package mutating func expire(at now: Int64, limit: Int) -> [PushStatus] {
         let old = rows.filter { number, row in
-            !claimed.contains(number) && row.push.expiresAt.map { $0 <= now } ?? false
+            claimed[number] == nil && row.push.expiresAt.map { $0 <= now } ?? false
         }
         .sorted { $0.key < $1.key }.prefix(limit)
         for (number, _) in old { end(number, Outcome(.expired), at: now) }
@@ -290,7 +293,7 @@ package struct OutboxModel: Sendable {
 
     package mutating func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {
         let last = last ?? nextNumber - 1
-        let waiting = rows.filter { $0.value.push.lane == lane && !claimed.contains($0.key) && $0.key <= last }
+        let waiting = rows.filter { $0.value.push.lane == lane && claimed[$0.key] == nil && $0.key <= last }
         let purged = waiting.sorted { $0.key < $1.key }.prefix(limit)
         for (number, _) in purged { end(number, Outcome(.cancelled), at: now) }
         return PurgedPushes(pushes: purged.compactMap { status(of: $0.value.push.id, of: lane.app) }, last: last)
@@ -368,7 +371,7 @@ package struct OutboxModel: Sendable {
         }
         for number in step {
             guard let row = live[number] else { continue }
-            if claimed.contains(number) {
+            if claimed[number] != nil {
                 if row.push.user == nil { rows[number]?.user = "" }
                 continue
             }

@@ -2,10 +2,10 @@
 
 -- The functions that assign due pushes to nodes, and that find due pushes.
 
--- Claims due pushes of a lane for a node, the earliest first, and returns them.
+-- Claims due pushes of a lane for a node, the earliest first, and returns them. The node numbers its claims.
 CREATE FUNCTION martlet.claim(
-    p_node bigint, p_app bigint, p_is_production boolean, p_urgency bigint, p_from bigint, p_now bigint,
-    p_limit bigint
+    p_node bigint, p_claim bigint, p_app bigint, p_is_production boolean, p_urgency bigint, p_from bigint,
+    p_now bigint, p_limit bigint
 ) RETURNS TABLE (
     number bigint, ready_at bigint, attempts integer, unknown_tries integer, apns_id uuid, has_callers_id boolean,
     token text, channel text, bundle_id text, push_type text, topic text, priority text, expiration text,
@@ -33,7 +33,7 @@ BEGIN
         SELECT n.number FROM martlet.node n
         WHERE n.number = p_node AND EXISTS (SELECT FROM due) FOR KEY SHARE
     ), taken AS (
-        UPDATE martlet.queue q SET node = own.number FROM own, due WHERE q.number = due.number
+        UPDATE martlet.queue q SET node = own.number, claim = p_claim FROM own, due WHERE q.number = due.number
         RETURNING q.number, q.ready_at, q.attempts, q.unknown_tries, q.history,
             q.ready_check IS DISTINCT FROM ~q.ready_at AS has_changed_time
     )

@@ -2,7 +2,7 @@
 
 -- The functions that register nodes, renew their leases and delete expired nodes.
 
--- Releases the claims of a node except for some pushes, and returns their number.
+-- Releases the pushes of a node's claims except for some claims, and returns their number.
 CREATE FUNCTION martlet.release(p_node bigint, p_but bigint[], p_may_have_been_sent boolean)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -10,7 +10,7 @@ DECLARE
 BEGIN
     UPDATE martlet.queue q
     SET node = NULL, unknown_tries = q.unknown_tries + CASE WHEN p_may_have_been_sent THEN 1 ELSE 0 END
-    WHERE q.node = p_node AND NOT q.number = ANY (p_but);
+    WHERE q.node = p_node AND NOT q.claim = ANY (p_but);
     GET DIAGNOSTICS released = ROW_COUNT;
     RETURN released;
 END $$;

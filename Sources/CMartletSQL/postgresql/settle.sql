@@ -128,27 +128,29 @@ BEGIN
 END $$;
 
 -- Stores the results of a node's claims: outcomes, and the times of further attempts. Ignores pushes that the node has
--- lost to another one.
+-- lost to another one, and results of earlier claims, which a node stores again when it did not get the answer.
 CREATE FUNCTION martlet.settle(
-    p_now bigint, p_node bigint, p_numbers bigint[], p_states text[], p_statuses bigint[], p_reasons text[],
-    p_unique_ids text[], p_unregistered_at bigint[], p_until bigint[], p_attempts bigint[],
+    p_now bigint, p_node bigint, p_numbers bigint[], p_claims bigint[], p_states text[], p_statuses bigint[],
+    p_reasons text[], p_unique_ids text[], p_unregistered_at bigint[], p_until bigint[], p_attempts bigint[],
     p_unknown_tries bigint[], p_histories text[], p_are_unregistered boolean[]
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
+    -- The places, in the parameters, of the results of current claims. A push may have a result of an earlier one, too.
     own bigint[];
 BEGIN
-    SELECT array_agg(locked.number) INTO own FROM (
-        SELECT q.number FROM martlet.queue q WHERE q.number = ANY (p_numbers) AND q.node = p_node
-        ORDER BY q.number FOR UPDATE
+    SELECT array_agg(locked.place) INTO own FROM (
+        SELECT g.place FROM unnest(p_numbers, p_claims) WITH ORDINALITY AS g (number, claim, place)
+        JOIN martlet.queue q USING (number) WHERE q.node = p_node AND q.claim = g.claim
+        ORDER BY q.number FOR UPDATE OF q
     ) locked;
     IF own IS NULL THEN RETURN; END IF;
     UPDATE martlet.queue q
     SET node = NULL, ready_at = g.until, attempts = g.attempts, unknown_tries = g.unknown_tries,
         history = coalesce(g.history, q.history)
-    FROM unnest(p_numbers, p_states, p_until, p_attempts, p_unknown_tries, p_histories)
-        AS g (number, state, until, attempts, unknown_tries, history)
-    WHERE q.number = g.number AND g.state IS NULL AND q.number = ANY (own);
+    FROM unnest(p_numbers, p_states, p_until, p_attempts, p_unknown_tries, p_histories) WITH ORDINALITY
+        AS g (number, state, until, attempts, unknown_tries, history, place)
+    WHERE q.number = g.number AND g.state IS NULL AND g.place = ANY (own);
     PERFORM martlet.finish(
         p_now, array_agg(g.number), array_agg(g.state), array_agg(g.status), array_agg(g.reason),
         array_agg(g.unique_id), array_agg(g.unregistered_at), array_agg(g.attempts),
@@ -157,10 +159,11 @@ BEGIN
     FROM unnest(
         p_numbers, p_states, p_statuses, p_reasons, p_unique_ids, p_unregistered_at, p_attempts,
         p_unknown_tries, p_histories, p_are_unregistered
-    ) AS g (
-        number, state, status, reason, unique_id, unregistered_at, attempts, unknown_tries, history, is_unregistered
+    ) WITH ORDINALITY AS g (
+        number, state, status, reason, unique_id, unregistered_at, attempts, unknown_tries, history, is_unregistered,
+        place
     )
-    WHERE g.state IS NOT NULL AND g.number = ANY (own)
+    WHERE g.state IS NOT NULL AND g.place = ANY (own)
     HAVING count(*) > 0;
 END $$;
 
@@ -173,18 +176,6 @@ RETURNS void LANGUAGE sql AS $$
         array_fill(0::bigint, ARRAY[cardinality(p_numbers)]), '{}', '{}'
     )
 $$;
-
--- Cancels a push that no node has claimed.
-CREATE FUNCTION martlet.cancel(p_app bigint, p_id uuid, p_now bigint)
-RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    found_number bigint;
-BEGIN
-    SELECT q.number INTO found_number
-    FROM martlet.queue q JOIN martlet.push p USING (number)
-    WHERE p.apns_id = p_id AND p.app = p_app AND q.node IS NULL FOR UPDATE OF q;
-    IF FOUND THEN PERFORM martlet.finish_alike(p_now, ARRAY[found_number], 'cancelled'); END IF;
-END $$;
 
 -- Cancels those of some pushes that no node has claimed.
 CREATE FUNCTION martlet.cancel_unclaimed(p_numbers bigint[], p_now bigint) RETURNS TABLE (
@@ -205,6 +196,13 @@ BEGIN
     FROM martlet.queue q JOIN martlet.push p USING (number) WHERE q.number = ANY (numbers);
     PERFORM martlet.finish_alike(p_now, numbers, 'cancelled');
 END $$;
+
+-- Cancels a push that no node has claimed.
+CREATE FUNCTION martlet.cancel(p_app bigint, p_id uuid, p_now bigint) RETURNS void LANGUAGE sql AS $$
+    SELECT FROM martlet.cancel_unclaimed(
+        ARRAY(SELECT p.number FROM martlet.push p WHERE p.apns_id = p_id AND p.app = p_app), p_now
+    )
+$$;
 
 -- Ends expired pushes that no node has claimed, and returns them. A push whose expiry differs from that in the queue is
 -- damaged, and stays until a claim compares its checksum.

@@ -45,9 +45,10 @@ CREATE INDEX push_user ON martlet.push (user_id, number) WHERE user_id IS NOT NU
 CREATE INDEX push_token ON martlet.push (right(token, 2), number) WHERE token IS NOT NULL;
 CREATE INDEX push_job ON martlet.push (job, number) WHERE job IS NOT NULL;
 
--- The pushes that have not ended. `node` is the relay that has claimed the push; null when none has. `ready_at` is the
--- time from which on it may be sent; null while it waits behind another push. `line` is its position among the pushes
--- with the same order key: -1 scheduled for later, 0 not lined up yet, 1 first, 2 behind others.
+-- The pushes that have not ended. `node` is the relay that has claimed the push; null when none has. `claim` is the
+-- relay's number of the last claim: a result is stored only for the claim that it belongs to. `ready_at` is the time
+-- from which on it may be sent; null while it waits behind another push. `line` is its position among the pushes with
+-- the same order key: -1 scheduled for later, 0 not lined up yet, 1 first, 2 behind others.
 CREATE TABLE martlet.queue (
     number bigint PRIMARY KEY,
     app bigint NOT NULL,
@@ -55,6 +56,7 @@ CREATE TABLE martlet.queue (
     urgency smallint NOT NULL,
     line smallint NOT NULL DEFAULT 0,
     node integer,
+    claim bigint,
     ready_at bigint,
     -- Compared before the push is sent; null without a due time.
     ready_check bigint GENERATED ALWAYS AS (~ready_at) STORED,

@@ -13,8 +13,10 @@ struct ClaimProgress {
     /// The time for which the server may finish a claim whose connection was lost.
     private static let lostClaimTime = Duration.seconds(120)
 
-    /// The numbers of pushes that are claimed and not settled.
-    private var claimed: Set<Int64> = []
+    /// The numbers of pushes that are claimed and not settled, each with the number of its claim.
+    private var claimed: [Int64: Int64] = [:]
+    /// The number of the last claim.
+    private var lastClaim: Int64 = 0
     /// The number of claims without a result.
     private var pendingClaims = 0
     /// The time until which the server may still finish a claim whose connection was lost.
@@ -25,43 +27,47 @@ struct ClaimProgress {
 
     // MARK: Claims
 
-    /// Begins a claim; returns the start of its search.
-    mutating func beginClaim(of key: LaneQueue, at clock: ContinuousClock.Instant) -> Int64 {
+    /// Begins a claim; returns its number and the start of its search.
+    mutating func beginClaim(of key: LaneQueue, at clock: ContinuousClock.Instant) -> (number: Int64, start: Int64) {
         pendingClaims += 1
-        return watermarks[key, default: Watermark()].startOfClaim(at: clock)
+        lastClaim += 1
+        return (lastClaim, watermarks[key, default: Watermark()].startOfClaim(at: clock))
     }
 
     /// Records that a claim that was begun has ended, whether or not it succeeded.
     mutating func endClaim() { pendingClaims -= 1 }
 
     /// Records the pushes of a claim, which has claimed all pushes that were due up to a time.
-    mutating func recordClaim(_ numbers: some Sequence<Int64>, of key: LaneQueue, through time: Int64) {
-        claimed.formUnion(numbers)
+    mutating func recordClaim(_ pushes: some Sequence<ClaimedPush>, of key: LaneQueue, through time: Int64) {
+        for push in pushes { claimed[push.number] = push.claim }
         watermarks[key]?.advance(to: time)
     }
 
     /// Records that the results of pushes have been stored.
-    mutating func recordSettled(_ numbers: some Sequence<Int64>, at now: Int64) {
-        claimed.subtract(numbers)
+    mutating func recordSettled(_ settlements: some Sequence<Settlement>, at now: Int64) {
+        for settlement in settlements where claimed[settlement.number] == settlement.claim {
+            claimed[settlement.number] = nil
+        }
         // Pushes that waited behind those that have ended are due now.
         recordPushes(due: now)
     }
 
     /// Forgets the claims of this node, which other nodes have taken over.
-    mutating func loseClaims() { claimed = [] }
+    mutating func loseClaims() { claimed = [:] }
 
     /// Records that the connection of claims was opened again: the results of some claims may be lost.
     mutating func recordReconnection(at clock: ContinuousClock.Instant) {
         lostClaimsUntil = clock.advanced(by: Self.lostClaimTime)
     }
 
-    /// Returns the claimed pushes while claims whose results were lost must be released; nil otherwise.
+    /// Returns the numbers of the claims with claimed pushes while claims whose results were lost must be released; nil
+    /// otherwise.
     ///
     /// Nil while a claim is under way, too, as its pushes are not known yet. The server may notice the lost connection
     /// late, and finish a claim, so the release is repeated for two minutes.
     func claimsToKeep(at clock: ContinuousClock.Instant) -> Set<Int64>? {
         guard pendingClaims == 0, let lostClaimsUntil, clock < lostClaimsUntil else { return nil }
-        return claimed
+        return Set(claimed.values)
     }
 
     // MARK: Times

@@ -24,7 +24,7 @@ extension PostgreSQLOutbox {
         let queue: [Parameter] = [
             .integer(app), .flag(lane.environment.isProduction), .integer(Int64(urgency.rawValue)),
         ]
-        let start = progress.beginClaim(of: key, at: .now)
+        let (number, start) = progress.beginClaim(of: key, at: .now)
         defer { progress.endClaim() }
         let node = await membership.number
         try await connections.checkOpen()
@@ -32,10 +32,10 @@ extension PostgreSQLOutbox {
         do throws(PostgreSQLError) {
             due = try await connections.run(
                 .delivering,
-                "SELECT * FROM martlet.claim($1, $2, $3, $4, $5, $6, $7)",
-                [.integer(node)] + queue + [.integer(start), .integer(now), .integer(Int64(limit))]
+                "SELECT * FROM martlet.claim(\(Parameter.places(8)))",
+                [.integer(node), .integer(number)] + queue + [.integer(start), .integer(now), .integer(Int64(limit))]
             ) { rows in
-                rows.all.map { ClaimedPush($0, lane: lane, isChecked: true) }
+                rows.all.map { ClaimedPush($0, lane: lane, claim: number, isChecked: true) }
             }
         } catch {
             guard error.state == OutboxSchema.missingNode else { throw OutboxError(error) }
@@ -47,7 +47,7 @@ extension PostgreSQLOutbox {
         guard await membership.number == node else { return Claim(pushes: [], nextDue: now) }
         let isAll = due.count < limit
         let end = isAll ? now : due.last?.readyAt ?? now
-        progress.recordClaim(due.lazy.map(\.number), of: key, through: end)
+        progress.recordClaim(due, of: key, through: end)
         if !due.isEmpty { polls.recordWork() }
         guard isAll else { return Claim(pushes: due, nextDue: end) }
         let nextDue = try? await connections.query(
@@ -91,18 +91,18 @@ extension PostgreSQLOutbox {
         let start = ContinuousClock.now
         try await connections.query(
             .delivering,
-            "SELECT martlet.settle(\(Parameter.places(13)))",
+            "SELECT martlet.settle(\(Parameter.places(14)))",
             [
-                .integer(now), .integer(node), .integers(settlements.map(\.number)), .texts(rows.map(\.state)),
-                .integers(rows.map(\.status)), .texts(rows.map(\.reason)), .texts(rows.map(\.uniqueID)),
-                .integers(rows.map(\.unregisteredAt)), .integers(rows.map(\.until)),
-                .integers(rows.map(\.attempts)), .integers(rows.map(\.unknownTries)),
+                .integer(now), .integer(node), .integers(settlements.map(\.number)),
+                .integers(settlements.map(\.claim)), .texts(rows.map(\.state)), .integers(rows.map(\.status)),
+                .texts(rows.map(\.reason)), .texts(rows.map(\.uniqueID)), .integers(rows.map(\.unregisteredAt)),
+                .integers(rows.map(\.until)), .integers(rows.map(\.attempts)), .integers(rows.map(\.unknownTries)),
                 .texts(settlements.map(\.history.stored)), .flags(settlements.map(\.isTokenUnregistered)),
             ]
         ) { _ in }
         measures.commitTimes.observe(ContinuousClock.now - start)
         measures.commitSizes.observe(Double(settlements.count))
-        progress.recordSettled(settlements.lazy.map(\.number), at: now)
+        progress.recordSettled(settlements, at: now)
         // A push that keeps its place was due in the past.
         if let first = settlements.compactMap(\.due).min() { progress.recordPushes(due: first) }
         backlogCount.pushes -= rows.count { $0.state != nil }

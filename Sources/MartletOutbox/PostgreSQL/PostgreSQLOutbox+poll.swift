@@ -113,9 +113,9 @@ extension PostgreSQLOutbox {
 
     /// Releases the pushes of claims whose results were lost with their connection.
     private func releaseLostClaims() {
-        guard let claimed = progress.claimsToKeep(at: .now) else { return }
+        guard let claims = progress.claimsToKeep(at: .now) else { return }
         let node = membership.assumeIsolated { $0.number }
-        let parameters: [Parameter] = [.integer(node), .integers(claimed.map { Optional($0) })]
+        let parameters: [Parameter] = [.integer(node), .integers(claims.map { Optional($0) })]
         connections.assumeIsolated { $0.send(.delivering, "SELECT martlet.release($1, $2, false)", parameters) }
     }
 }

@@ -56,7 +56,7 @@ extension PushStatus {
 
 extension ClaimedPush {
     /// Reads the columns of `martlet.claim`; without the last six, the push counts as sound and sent singly to a token.
-    init(_ row: Row, lane: Lane, isChecked: Bool = false) {
+    init(_ row: Row, lane: Lane, claim: Int64 = 0, isChecked: Bool = false) {
         let destination: PushDestination =
             if let token = row.optionalText(at: 6).flatMap(DeviceToken.init(stored:)) {
                 .device(token)
@@ -92,5 +92,6 @@ extension ClaimedPush {
             isDamaged: isChecked && (push.differs(from: row.optionalInteger(at: 19)) || row.flag(at: 20)),
             hasFormerUser: isChecked && row.flag(at: 23)
         )
+        self.claim = claim
     }
 }

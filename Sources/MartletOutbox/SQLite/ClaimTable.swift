@@ -90,16 +90,18 @@ final class ClaimTable {
     ) throws(SQLiteError) -> Claim {
         let mayHaveMore = now < database.state.latest ? try makeDueAgain(queue, limit: limit, at: now) : false
         let due = try duePushes(queue, lane, limit: limit, at: now)
+        database.state.lastClaim += 1
         var claimed: [ClaimedPush] = []
         claimed.reserveCapacity(due.count)
-        for row in due {
+        for var row in due {
             // A damaged push ends without being sent, so it takes no place in a line.
             if let key = row.claimed.push.orderKey, !row.isInLine, !row.claimed.isDamaged,
                 try !pushes.joinLine(key, queue, row)
             {
                 continue
             }
-            database.state.claimed.insert(row.claimed.number)
+            row.claimed.claim = database.state.lastClaim
+            database.state.claimed[row.claimed.number] = row.claimed.claim
             claimed.append(row.claimed)
         }
         if let last = due.last { try extendHorizon(of: queue, to: last.readyAt) }
@@ -127,7 +129,7 @@ final class ClaimTable {
             var row = DuePush(findDue, lane: lane)
             row.claimed.hasFormerUser = findDue.integer(at: 28) != 0
             cursor = OutboxDatabase.Cursor(readyAt: row.readyAt, number: row.claimed.number)
-            if !database.state.claimed.contains(cursor.number) { due.append(row) }
+            if database.state.claimed[cursor.number] == nil { due.append(row) }
         }
         findDue.reset()
         database.state.cursors[queue] = cursor
@@ -199,7 +201,7 @@ final class ClaimTable {
                 environment: PushEnvironment(findExpired, at: 2)
             )
             let row = DuePush(findExpired, lane: lane).claimed
-            guard !row.isDamaged, !database.state.claimed.contains(row.number) else { continue }
+            guard !row.isDamaged, database.state.claimed[row.number] == nil else { continue }
             let outcome = Outcome(.expired, attempts: row.attempts, unknownTries: row.unknownTries)
             let state = PushStatus.State.ended(outcome, at: now)
             let status = PushStatus(id: row.push.id, lane: lane, acceptedAt: row.acceptedAt, state: state)
@@ -299,7 +301,7 @@ final class ClaimTable {
     ) throws(SQLiteError) {
         while found.count < limit, try rows.step() {
             let number = rows.integer(at: 0)
-            guard !database.state.claimed.contains(number), let id = APNsID(bytes: rows.blob(at: 4)) else { continue }
+            guard database.state.claimed[number] == nil, let id = APNsID(bytes: rows.blob(at: 4)) else { continue }
             let outcome = Outcome(
                 .cancelled,
                 attempts: Int(rows.integer(at: 6)),

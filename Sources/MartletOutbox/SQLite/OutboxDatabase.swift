@@ -22,8 +22,10 @@ final class OutboxDatabase {
     struct LoadedState {
         var apps: [String: Int64] = [:]
         var cursors: [UrgencyQueue: Cursor] = [:]
-        /// The numbers of rows that are claimed and not settled.
-        var claimed: Set<Int64> = []
+        /// The numbers of rows that are claimed and not settled, each with the number of its claim.
+        var claimed: [Int64: Int64] = [:]
+        /// The number of the last claim.
+        var lastClaim: Int64 = 0
         /// The latest time that a caller has passed.
         var latest = Int64.min
         /// The times up to which pushes may have been claimed, as stored in the file.

@@ -195,7 +195,7 @@ final class PushTable {
         defer { findPush.reset() }
         guard try findPush.step() else { return nil }
         let number = findPush.integer(at: 2)
-        let state: PushStatus.State = database.state.claimed.contains(number) ? .inFlight : .accepted
+        let state: PushStatus.State = database.state.claimed[number] != nil ? .inFlight : .accepted
         return KnownPush(
             status: status(id, app, findPush, state, AttemptHistory(stored: findPush.optionalText(at: 4))),
             fingerprint: findPush.optionalBlob(at: 3),
@@ -226,8 +226,9 @@ final class PushTable {
 
     // MARK: Settling
 
-    /// Stores the result of a claimed push.
+    /// Stores the result of a claimed push, unless it is the result of another claim.
     func settle(_ settlement: Settlement, at now: Int64) throws(SQLiteError) {
+        guard database.state.claimed[settlement.number] == settlement.claim else { return }
         let (number, history) = (settlement.number, settlement.history)
         switch settlement.change {
         case .ended(let outcome):
@@ -242,7 +243,7 @@ final class PushTable {
                 unknownTries: unknownTries,
                 history: history
             )
-            database.state.claimed.remove(number)
+            database.state.claimed[number] = nil
         }
     }
 
@@ -280,7 +281,7 @@ final class PushTable {
             history.stored,
             number
         )
-        database.state.claimed.remove(number)
+        database.state.claimed[number] = nil
         database.state.counts[database.lane(of: position.queue), default: 1] -= 1
         if let job = position.job { try jobs.count(1, outcome.state, of: job, at: now) }
         // The row of a dead letter is kept, so that the push can be sent again on request.

@@ -107,6 +107,7 @@ extension PushRequestBuilder {
         let key = request.id?.description ?? requestKey(ofLine: line)
         let sourceRequest = request.sourceRequest
         var requests = PersonalRequests(request)
+        var zones = ZoneLookup()
         var phones = PushGroup.Phones(missing: found.audience, among: found.members)
         var pushes: [OutboxPush] = []
         if request.isPersonal { try checkPayloads(of: request, in: app) }
@@ -119,12 +120,15 @@ extension PushRequestBuilder {
             }
             let place = member.installation.description
             let id = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, place) }
-            let own = requests.request(for: member).scheduled(for: member)
+            let own = requests.request(for: member).scheduled(for: member, &zones)
             var push = try push(of: own, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
             push.user = member.user
-            guard push.wait(for: app.quietHours, in: member.timeZone, at: now) else {
-                phones.leaveOut(.quietHours)
-                continue
+            if let end = push.end(of: app.quietHours, in: member.timeZone, &zones, at: now) {
+                guard !push.expires(by: end) else {
+                    phones.leaveOut(.quietHours)
+                    continue
+                }
+                push.notBefore = end
             }
             pushes.append(push)
             phones.installations.append(member.installation)

@@ -76,7 +76,10 @@ extension RelayAPI {
             let counts = try await call.parts.read(await call.parts.outbox.records.deadLetterCounts())
             let damaged = counts[app]?.damaged ?? 0
             if damaged > 0 { try await refuseDamaged(ids ?? [], of: app, call) }
-            let count = try await outboxCall(await call.parts.dispatcher.requeueDeadLetters(ids, of: app))
+            let count = try await call.parts.change(
+                remedy: remainingRemedy,
+                await call.parts.dispatcher.requeueDeadLetters(ids, of: app)
+            )
             await call.parts.monitor.readDeadLetters()
             return .json(
                 .members(["requeued": .whole(count), "damaged": ids == nil && damaged > 0 ? .whole(damaged) : nil])
@@ -96,11 +99,16 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let ids = try call.object(of: ["ids"])["ids"].pushIDs()
-            let count = try await outboxCall(await call.parts.outbox.records.deleteDeadLetters(ids, of: app))
+            let count = try await call.parts.change(
+                remedy: remainingRemedy,
+                await call.parts.outbox.records.deleteDeadLetters(ids, of: app)
+            )
             await call.parts.monitor.readDeadLetters()
             return .json(["discarded": .number(JSONNumber(count))])
         },
     ]
+
+    private static let remainingRemedy = "GET /v1/apps/{app}/dead-letters shows those that are left"
 
     /// Throws a problem if one of some pushes is a damaged dead letter: it would be found damaged again.
     private static func refuseDamaged(_ ids: [APNsID], of app: String, _ call: Call) async throws(APIProblem) {

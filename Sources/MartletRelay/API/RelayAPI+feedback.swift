@@ -88,7 +88,10 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let token = try call.deviceToken()
-            let wasUnregistered = try await outboxCall(await call.parts.outbox.records.markRegistered(token, of: app))
+            let wasUnregistered = try await call.parts.change(
+                remedy: "GET /v1/apps/{app}/unregistered-tokens shows those that are left",
+                await call.parts.outbox.records.markRegistered(token, of: app)
+            )
             guard wasUnregistered else {
                 throw APIProblem(404, "\(token) is not among the unregistered tokens of \(app)")
             }

@@ -133,9 +133,11 @@ extension RelayAPI {
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let (app, id) = (try call.app(), try call.installationID())
-            guard try await outboxCall(await call.parts.outbox.installations.remove(id, of: app)) else {
-                throw call.unknown(id)
-            }
+            let wasKnown = try await call.parts.change(
+                remedy: "GET /v1/apps/{app}/installations/{id} shows whether it is removed",
+                await call.parts.outbox.installations.remove(id, of: app)
+            )
+            guard wasKnown else { throw call.unknown(id) }
             await call.parts.dispatcher.waitForHeldPushes()
             return .done
         },

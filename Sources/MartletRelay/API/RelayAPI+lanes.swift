@@ -25,7 +25,10 @@ extension RelayAPI {
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let lane = try await lane(of: call)
-            let pause = try await outboxCall(await call.parts.dispatcher.pause(lane, by: call.caller.name))
+            let pause = try await call.parts.change(
+                remedy: pausesRemedy,
+                await call.parts.dispatcher.pause(lane, by: call.caller.name)
+            )
             await call.parts.monitor.postHealth()
             return .json(pause.json)
         },
@@ -39,7 +42,10 @@ extension RelayAPI {
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let lane = try await lane(of: call)
-            let wasPaused = try await outboxCall(await call.parts.dispatcher.resume(lane))
+            let wasPaused = try await call.parts.change(
+                remedy: pausesRemedy,
+                await call.parts.dispatcher.resume(lane)
+            )
             await call.parts.monitor.postHealth()
             return .json(["resumed": .bool(wasPaused)])
         },
@@ -57,6 +63,8 @@ extension RelayAPI {
             return .json(["purged": .whole(count)])
         },
     ]
+
+    private static let pausesRemedy = "GET /v1/status shows the paused lanes"
 
     /// Returns the lane in the path, which the caller must be permitted to manage.
     private static func lane(of call: Call) async throws(APIProblem) -> Lane {

@@ -164,7 +164,8 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             try await call.service.requireAllApps()
             let name = call.arguments["node"] ?? ""
-            let exists = try await outboxCall(
+            let exists = try await call.parts.change(
+                remedy: "GET /v1/status shows the relays",
                 await call.parts.outbox.shared?.fleet.requestDrain(Int64(name) ?? 0) ?? false
             )
             guard exists else { throw APIProblem(404, "relay \(ShownValue(name)) does not exist") }

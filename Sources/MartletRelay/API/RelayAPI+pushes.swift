@@ -150,7 +150,10 @@ extension RelayAPI {
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let known = try await find(call)
-            let status = try await outboxCall(await call.parts.dispatcher.cancel(known.id, of: known.lane.app))
+            let status = try await call.parts.change(
+                remedy: "GET /v1/pushes/{id} shows the status of the push",
+                await call.parts.dispatcher.cancel(known.id, of: known.lane.app)
+            )
             guard let status else { throw APIProblem(404, "the outcome of the push has been deleted") }
             guard case .ended(let outcome, _) = status.state, outcome.state == .cancelled else {
                 return .json(status.json, status: 409)

@@ -69,6 +69,20 @@ struct RelayAPI: Sendable {
         }
     }
 
+    /// The result of the checks of a request's head.
+    enum Identification: Sendable {
+        /// The caller; anonymous for a request that needs none.
+        case caller(Callers.Caller)
+        case refused(CallerRefusal)
+        /// The request is answered without a caller: with a file of the page, or because of its form.
+        case answered(HTTP1Answer, countedFor: String?)
+
+        /// Whether the caller has shown valid credentials.
+        var isKnown: Bool {
+            if case .caller(let caller) = self { caller != .anonymous } else { false }
+        }
+    }
+
     let parts: RelayParts
     private let listener: Listener
 
@@ -122,10 +136,10 @@ struct RelayAPI: Sendable {
         let match = RelayAPI.table.match(of: request)
         let hasBody = request.fields["transfer-encoding"] != nil || request.fields["content-length"] ?? "0" != "0"
         guard hasBody else {
-            let caller = self.caller(of: request, match, from: request.peer)
+            let identification = identify(request, match, from: request.peer)
             return .whole(
-                { await answer($0, match, $1, from: $0.peer, caller: caller) },
-                isAuthenticated: caller.isKnown
+                { await answer($0, match, $1, from: $0.peer, identification) },
+                isAuthenticated: identification.isKnown
             )
         }
         // The caller is identified again when the body has arrived, because its key may have been removed meanwhile.
@@ -155,19 +169,24 @@ struct RelayAPI: Sendable {
             ? .streamed(handler, isAuthenticated: true) : .whole(handler, isAuthenticated: true)
     }
 
-    /// Identifies the caller of a request; it is anonymous for a request that needs no caller, and for one that is
-    /// refused for its form.
-    func caller(of request: HTTPRequest, _ match: Match, from peer: String?) -> Result<Callers.Caller, CallerRefusal> {
-        guard RelayAPI.page.answer(request) == nil, RelayAPI.credentialsProblem(of: request) == nil else {
-            return .success(.anonymous)
+    /// Checks the head of a request, and identifies its caller.
+    func identify(_ request: HTTPRequest, _ match: Match, from peer: String?) -> Identification {
+        // The page shows no data until the user enters a key, so its files need none.
+        if let page = RelayAPI.page.answer(request) { return .answered(page, countedFor: nil) }
+        if let problem = RelayAPI.credentialsProblem(of: request) {
+            return .answered(problem.answer, countedFor: CallerCounter.other)
         }
         let authorization = request.fields["authorization"]
         switch match.access {
-        case .ownCredential?: return .success(.anonymous)
+        case .ownCredential?: return .caller(.anonymous)
         // A key is not needed, so an invalid one is not reported.
-        case .anyone?: return .success(parts.server.currentCaller(authorization) ?? .anonymous)
+        case .anyone?: return .caller(parts.server.currentCaller(authorization) ?? .anonymous)
         case .scope?, nil:
-            return Result { () throws(CallerRefusal) in try parts.server.caller(authorization, from: peer) }
+            do throws(CallerRefusal) {
+                return .caller(try parts.server.caller(authorization, from: peer))
+            } catch {
+                return .refused(error)
+            }
         }
     }
 
@@ -189,20 +208,20 @@ struct RelayAPI: Sendable {
 
     /// Answers a request, and records the time that this took.
     ///
-    /// Without a match and a caller, the route is found and the caller identified here. The stream has the body for a
-    /// route that reads it while it arrives.
+    /// Without a match and an identification, the route is found and the caller identified here. The stream has the
+    /// body for a route that reads it while it arrives.
     func answer(
         _ request: HTTPRequest,
         _ match: Match? = nil,
         _ body: HTTP1Body? = nil,
         from peer: String? = nil,
-        caller: Result<Callers.Caller, CallerRefusal>? = nil
+        _ identification: Identification? = nil
     ) async -> HTTP1Answer {
         if let health = measuredHealth(request) { return .whole(health) }
         let start = ContinuousClock.now
         let match = match ?? RelayAPI.table.match(of: request)
-        let caller = caller ?? self.caller(of: request, match, from: peer)
-        let (answer, name) = await unmeasuredAnswer(to: request, match, body, from: peer, caller: caller)
+        let identification = identification ?? identify(request, match, from: peer)
+        let (answer, name) = await unmeasuredAnswer(to: request, match, body, from: peer, identification)
         let status = if case .whole(let response) = answer { response.status } else { 200 }
         parts.server.recordAnswer(request.method, match.path ?? "other", status: status, since: start, by: name)
         return answer
@@ -214,22 +233,20 @@ struct RelayAPI: Sendable {
         _ match: Match,
         _ body: HTTP1Body?,
         from peer: String?,
-        caller: Result<Callers.Caller, CallerRefusal>
+        _ identification: Identification
     ) async -> (answer: HTTP1Answer, caller: String?) {
-        // The page shows no data until the user enters a key, so its files need none.
-        if let page = RelayAPI.page.answer(request) { return (page, nil) }
-        if let problem = RelayAPI.credentialsProblem(of: request) { return (problem.answer, CallerCounter.other) }
+        let known: Callers.Caller
+        switch identification {
+        case .caller(let caller): known = caller
+        case .refused(let refusal):
+            return (APIProblem(401, refusal.message).answer, refusal.caller ?? CallerCounter.other)
+        case .answered(let answer, let name): return (answer, name)
+        }
         if case .ownCredential? = match.access {
             // Before the credential is looked up; a streamed body is checked while it is read.
             guard request.body.count <= RelayAPI.longestAppBody else { return (RelayAPI.tooLongAppBody.answer, nil) }
-            let service = Service(parts: parts, caller: .anonymous)
+            let service = Service(parts: parts, caller: known)
             return (await RelayAPI.table.answer(request, service, stream: body, match: match), nil)
-        }
-        let known: Callers.Caller
-        switch caller {
-        case .success(let caller): known = caller
-        case .failure(let refusal):
-            return (APIProblem(401, refusal.message).answer, refusal.caller ?? CallerCounter.other)
         }
         guard match.access != .anyone else {
             // Does not wait for the relay's loop, because the request may be about the health of that loop.
@@ -261,13 +278,6 @@ struct RelayAPI: Sendable {
 extension Callers.Caller {
     /// A caller without a valid key.
     fileprivate static let anonymous = Callers.Caller(name: "anonymous", apps: [], scopes: [], tokenIssuedAt: nil)
-}
-
-extension Result<Callers.Caller, CallerRefusal> {
-    /// Whether the caller has shown valid credentials.
-    var isKnown: Bool {
-        if case .success(let caller) = self { caller != .anonymous } else { false }
-    }
 }
 
 extension PushStatus {

@@ -23,6 +23,17 @@ extension DeliveryMachine {
         var renewals: [Lane] = []
     }
 
+    /// The identity of a settlement: a push can be claimed again while the settlement of an earlier claim is repeated.
+    struct SettlementKey: Hashable {
+        let number: Int64
+        let claim: Int64
+
+        init(_ settlement: Settlement) {
+            number = settlement.number
+            claim = settlement.claim
+        }
+    }
+
     struct ClaimAction: Equatable {
         var lane: Lane
         var urgency: Urgency

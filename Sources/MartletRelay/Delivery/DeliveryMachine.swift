@@ -19,14 +19,9 @@ struct DeliveryMachine {
     /// The pushes that were sent and not answered yet.
     private var sending: [Int64: ClaimedPush] = [:]
     /// The pushes that have ended or are postponed, until the outbox has stored the result.
-    private var settling: [Int64: ClaimedPush] = [:]
+    private var settling: [SettlementKey: ClaimedPush] = [:]
     /// The settlements that have not been passed to the outbox yet.
     private var unsettled: [Settlement] = []
-    /// The pushes whose settlements failed, and are not stored yet as far as this machine knows.
-    ///
-    /// The outbox may have stored such a settlement before its answer was lost. Nothing is claimed until it is stored
-    /// again: the repeated settlement would return a push to the outbox that was claimed again and is being sent.
-    private var repeated: Set<Int64> = []
     /// The lanes whose provider tokens are to be replaced.
     private var renewals: [Lane] = []
     /// The time to use the outbox again, after it failed.
@@ -199,7 +194,7 @@ struct DeliveryMachine {
         else { return }
         if fault == .push, count >= policy.credentialsRefusalLimit {
             lanes[lane]?.credentials.forget(push.number)
-            return settle(push, Settlement(number: push.number, .ended(outcome)))
+            return settle(push, Settlement(push, .ended(outcome)))
         }
         if fault == .lane { lanes[lane]?.pause(after: result, wait, at: now, using: &generator) }
         let delay = wait ?? policy.credentialsDelay(after: count, using: &generator)
@@ -207,7 +202,7 @@ struct DeliveryMachine {
             lanes[lane]?.credentials.forget(push.number)
             var expired = outcome
             expired.state = .expired
-            return settle(push, Settlement(number: push.number, .ended(expired)))
+            return settle(push, Settlement(push, .ended(expired)))
         }
         // Other pushes have to be sent before it, as only they can show that the lane is not at fault.
         settle(push, push.postponed(until: now + delay, attempts: fault == .push ? outcome.attempts : nil))
@@ -218,8 +213,7 @@ struct DeliveryMachine {
         storePausedUntil = nil
         var ended: [(push: ClaimedPush, outcome: Outcome)] = []
         for settlement in settlements {
-            if !repeated.isEmpty { repeated.remove(settlement.number) }
-            guard let push = settling.removeValue(forKey: settlement.number) else { continue }
+            guard let push = settling.removeValue(forKey: SettlementKey(settlement)) else { continue }
             switch settlement.change {
             case .ended(let outcome):
                 ended.append((push, outcome))
@@ -233,9 +227,10 @@ struct DeliveryMachine {
     }
 
     /// Keeps settlements that the outbox could not store, for another attempt.
+    ///
+    /// The outbox may have stored them before its answer was lost.
     mutating func settleFailed(_ settlements: [Settlement], at now: Int64) {
         unsettled += settlements
-        repeated.formUnion(settlements.lazy.map(\.number))
         pauseStore(at: now)
     }
 
@@ -283,7 +278,7 @@ struct DeliveryMachine {
         if storePausedUntil.map({ $0 <= now }) ?? true {
             actions.settlements = unsettled
             unsettled = []
-            if !isDraining, repeated.isEmpty { actions.claims = takeClaims(at: now) }
+            if !isDraining { actions.claims = takeClaims(at: now) }
         }
         return actions
     }
@@ -328,7 +323,7 @@ struct DeliveryMachine {
         while lanes[name]?.maySend(limits.inFlightPerLane, at: now) ?? false {
             guard lanes[name]?.rate?.take(at: now) ?? true, let push = lanes[name]?.next() else { return nil }
             if let outcome = push.outcomeWithoutSending(at: now) {
-                settle(push, Settlement(number: push.number, .ended(outcome)))
+                settle(push, Settlement(push, .ended(outcome)))
                 continue
             }
             sending[push.number] = push
@@ -380,7 +375,7 @@ struct DeliveryMachine {
     /// Returns a push whose user may have changed since the claim to the outbox, where it keeps its place.
     private mutating func returnUnsent(_ push: ClaimedPush, at now: Int64) {
         if let outcome = push.outcomeWithoutSending(at: now) {
-            settle(push, Settlement(number: push.number, .ended(outcome)))
+            settle(push, Settlement(push, .ended(outcome)))
         } else {
             settle(push, push.returned)
         }
@@ -389,7 +384,7 @@ struct DeliveryMachine {
     private mutating func settle(_ push: ClaimedPush, _ settlement: Settlement) {
         var settlement = settlement
         settlement.history = push.history
-        settling[push.number] = push
+        settling[SettlementKey(settlement)] = push
         unsettled.append(settlement)
     }
 

@@ -60,7 +60,7 @@ struct DeliveryPolicy: Sendable {
                 attempts: attempts,
                 unknownTries: push.unknownTries
             )
-            return .settle(Settlement(number: push.number, .ended(outcome)))
+            return .settle(Settlement(push, .ended(outcome)))
         case .neverSent(_, let retryAfter):
             return .pause(retryAfter)
         case .unknown, .lost:
@@ -81,8 +81,8 @@ struct DeliveryPolicy: Sendable {
             case .providerToken: return .pause(retryAfter)
             case .credentials: return .credentialsRefused(outcome, retryAfter)
             case .deviceToken:
-                return .settle(Settlement(number: push.number, .ended(outcome), isTokenUnregistered: true))
-            case .push: return .settle(Settlement(number: push.number, .ended(outcome)))
+                return .settle(Settlement(push, .ended(outcome), isTokenUnregistered: true))
+            case .push: return .settle(Settlement(push, .ended(outcome)))
             case .temporary: break
             }
             let base = status >= 500 ? max(baseDelay, DeliveryPolicy.serverErrorDelay) : baseDelay
@@ -104,7 +104,7 @@ struct DeliveryPolicy: Sendable {
             let (attempts, unknownTries) = (outcome.attempts, outcome.unknownTries)
             return .settle(push.postponed(until: now + wait, attempts: attempts, unknownTries: unknownTries))
         }
-        return .settle(Settlement(number: push.number, .ended(outcome)))
+        return .settle(Settlement(push, .ended(outcome)))
     }
 
     private func wait(_ base: Int64, _ tries: Int, using generator: inout some RandomNumberGenerator) -> Int64 {

@@ -6,7 +6,7 @@ internal import MartletOutbox
 /// Pausing, resuming and purging lanes.
 extension Dispatcher {
     /// The number of pushes that one commit of a purge cancels, so that other calls need not wait for long.
-    private static let purgeStep = 500
+    private static let purgeLimit = 500
     /// The interval between checks whether a paused lane has returned its pushes to the outbox.
     private static let returnInterval = Duration.milliseconds(10)
     /// The number of these checks: half a second in total, as a store that takes longer fails the purge itself.
@@ -48,21 +48,26 @@ extension Dispatcher {
         var count = 0
         while true {
             do throws(OutboxError) {
-                let step = try await context.outbox.purge(
-                    lane,
-                    upTo: last,
-                    limit: Dispatcher.purgeStep,
-                    at: context.now
-                )
+                let step = try await purgeStep(of: lane, upTo: last)
                 last = step.last
                 count += step.pushes.count
-                recordRemoval(of: step.pushes)
-                if step.pushes.count < Dispatcher.purgeStep || Task.isCancelled || isDraining { return count }
+                if step.pushes.count < Dispatcher.purgeLimit || Task.isCancelled || isDraining { return count }
             } catch {
                 guard count > 0 else { throw error }
                 let cancelled = count.counted("push was", "pushes were")
                 throw OutboxError(error.kind, "\(error); \(cancelled) cancelled before")
             }
+        }
+    }
+
+    private func purgeStep(of lane: Lane, upTo last: Int64?) async throws(OutboxError) -> PurgedPushes {
+        let context = context
+        let remedy = "GET /v1/status shows how many pushes wait, and a repeated call continues"
+        return try await context.change(remedy: remedy) { () async throws(OutboxError) -> PurgedPushes in
+            let limit = Dispatcher.purgeLimit
+            let step = try await context.outbox.purge(lane, upTo: last, limit: limit, at: context.now)
+            await self.recordRemoval(of: step.pushes)
+            return step
         }
     }
 

@@ -109,7 +109,10 @@ struct InstallationImportRun {
         }
         let store = call.parts.outbox.installations
         let (app, page, now) = (reader.app.name, self.page, call.parts.now)
-        let results = try await RelayAPI.outboxCall(await store.importPage(page, of: app, at: now))
+        let results = try await call.parts.change(
+            remedy: "repeat the import, which changes nothing twice",
+            await store.importPage(page, of: app, at: now)
+        )
         for (number, result) in zip(lineNumbers, results) {
             switch result {
             case .added, .changed, .unchanged, .known, .unregistered: counts[result, default: 0] += 1

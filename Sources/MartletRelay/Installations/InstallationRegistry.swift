@@ -54,8 +54,9 @@ actor InstallationRegistry {
         )
         await beginTicket(of: app)
         defer { tickets.end(of: app)?.resume() }
+        let store = store
         do throws(InstallationError) {
-            try await storeCall(await store.add(ticket, at: now), by: .backEnd)
+            try await storeChange(await store.add(ticket, at: now), by: .backEnd)
         } catch {
             // While the store does not answer, each waiting call would fail only after those before it.
             for waiter in tickets.beginWaiting(of: app) { waiter.resume() }
@@ -108,7 +109,8 @@ actor InstallationRegistry {
             secretHash: try secret.hash,
             replacedSecretHash: try replaced?.hash
         )
-        guard try await storeCall(await store.enroll(enrollment, at: now)) else { throw Self.invalidTicket }
+        let store = store
+        guard try await storeChange(await store.enroll(enrollment, at: now)) else { throw Self.invalidTicket }
         return (installation, secret.text)
     }
 
@@ -131,7 +133,8 @@ actor InstallationRegistry {
     /// Removes the installation whose secret an `authorization` field has.
     func remove(_ authorization: String?) async throws(InstallationError) {
         let stored = try await installation(authorization).installation
-        _ = try await storeCall(await store.remove(stored.id, of: stored.app))
+        let store = store
+        _ = try await storeChange(await store.remove(stored.id, of: stored.app))
     }
 
     /// Changes an installation, and returns it as it is stored; nil if it was removed meanwhile.
@@ -154,11 +157,12 @@ actor InstallationRegistry {
             stored = current
         }
         for _ in 0..<Self.attempts {
-            var new = stored.installation
-            try InstallationReader.apply(change, to: &new, at: context.now, by: author)
+            var changed = stored.installation
+            try InstallationReader.apply(change, to: &changed, at: context.now, by: author)
+            let (old, new) = (stored, changed)
             let isStored =
-                try await new == stored.installation
-                ? true : storeCall(await store.replace(stored, with: new), by: author)
+                try await new == old.installation
+                ? true : storeChange(await store.replace(old, with: new), by: author)
             // Read back even without a change, because another installation may have taken a token since this one was
             // read.
             guard let current = try await storeRead(await store.installation(id, of: app), by: author) else {
@@ -202,6 +206,15 @@ actor InstallationRegistry {
         by author: InstallationChange.Author = .app
     ) async throws(InstallationError) -> Value {
         try await storeCall(await context.read(body).get(), by: author)
+    }
+
+    /// Returns the result of one change of the outbox, as ``storeCall(_:by:)`` does.
+    private func storeChange<Value: Sendable>(
+        _ body: @autoclosure @escaping @Sendable () async throws(OutboxError) -> Value,
+        by author: InstallationChange.Author = .app
+    ) async throws(InstallationError) -> Value {
+        let remedy = "GET /v1/apps/{app}/installations shows the installations, and the request can be repeated"
+        return try await storeCall(await context.change(remedy: remedy, body), by: author)
     }
 
     // MARK: Limits

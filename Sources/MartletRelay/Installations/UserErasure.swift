@@ -7,6 +7,7 @@ internal import MartletOutbox
 struct UserErasure {
     /// The number of pushes that one commit removes, so that other calls need not wait for long.
     private static let step = 100
+    private static let remedy = "repeat the call, which removes what is left"
 
     private let app: String
     private let parts: RelayParts
@@ -24,35 +25,52 @@ struct UserErasure {
     /// The installations are removed after the pushes, so that a call that failed can be repeated: pushes that were
     /// accepted before a phone had enrolled are found by its tokens.
     mutating func run(for user: String) async throws(OutboxError) {
-        let store = parts.outbox.installations
-        let found = try await store.installations(of: app, .user(user), after: 0, limit: 1_000)
-        for selection in PushSelection.all(ofUser: user, with: found.map(\.installation)) {
-            try await erasePushes(selection)
+        let context = await parts.server.context
+        let (app, store) = (self.app, parts.outbox.installations)
+        let found = await context.read { () async throws(OutboxError) -> [StoredInstallation] in
+            try await store.installations(of: app, .user(user), after: 0, limit: 1_000)
         }
-        installations = try await store.removeUser(user, of: app)
+        for selection in PushSelection.all(ofUser: user, with: try found.get().map(\.installation)) {
+            try await erasePushes(selection, context)
+        }
+        installations = try await context.change(remedy: Self.remedy) { () async throws(OutboxError) -> Int in
+            try await store.removeUser(user, of: app)
+        }
         // Pushes that a relay had claimed are sent or returned meanwhile.
         await parts.dispatcher.waitForHeldPushes()
         // These, and the pushes that were accepted meanwhile. The store accepts none from the removal on, unless the
         // user enrolls again.
-        try await erasePushes(.user(user))
-        try await parts.outbox.localFile?.discardRemovedContent()
+        try await erasePushes(.user(user), context)
+        if let file = parts.outbox.localFile {
+            try await context.change(remedy: Self.remedy) { () async throws(OutboxError) in
+                try await file.discardRemovedContent()
+            }
+        }
         if deadLetters > 0 { await parts.monitor.readDeadLetters() }
     }
 
     /// Cancels the pushes of a selection that have not been sent, and deletes the dead letters.
-    private mutating func erasePushes(_ selection: PushSelection) async throws(OutboxError) {
+    private mutating func erasePushes(
+        _ selection: PushSelection,
+        _ context: RelayContext
+    ) async throws(OutboxError) {
         var cursor: Int64?
         repeat {
-            let erased = try await parts.outbox.erasePushes(
-                selection,
-                of: app,
-                before: cursor,
-                limit: Self.step,
-                at: parts.now
-            )
+            let (app, parts, end) = (self.app, self.parts, cursor)
+            let erased = try await context.change(remedy: Self.remedy) {
+                () async throws(OutboxError) -> ErasedPushes in
+                let erased = try await parts.outbox.erasePushes(
+                    selection,
+                    of: app,
+                    before: end,
+                    limit: Self.step,
+                    at: parts.now
+                )
+                await parts.dispatcher.recordRemoval(of: erased.cancelled)
+                return erased
+            }
             cancelledPushes += erased.cancelled.count
             deadLetters += erased.deadLetters
-            await parts.dispatcher.recordRemoval(of: erased.cancelled)
             cursor = erased.next
         } while cursor != nil
     }

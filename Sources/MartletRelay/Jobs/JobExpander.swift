@@ -30,6 +30,7 @@ actor JobExpander {
     private static let jobLimit = 500
     /// The number of rows that one commit of a cancellation reads.
     private static let cancelStep = 500
+    private static let cancelRemedy = "GET /v1/apps/{app}/jobs/{id} shows the job, and a repeated call continues"
 
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
@@ -38,6 +39,8 @@ actor JobExpander {
     private let dispatcher: Dispatcher
     private var turns = JobTurns()
     private(set) var counts = Counts()
+    /// Whether the requests of active jobs have a local time, by the number of the job; they are read once.
+    private var usesLocalTime: [Int64: Bool] = [:]
     private var throttle = GrowingThrottle()
     private var task: Task<Void, Never>?
     private var isDraining = false
@@ -93,6 +96,8 @@ actor JobExpander {
     private func recordActive(_ jobs: [StoredJob]) {
         counts.active = [:]
         for job in jobs { counts.active[job.job.app, default: [:]][job.state, default: 0] += 1 }
+        let numbers = Set(jobs.map(\.number))
+        usesLocalTime = usesLocalTime.filter { numbers.contains($0.key) }
     }
 
     /// Does the next step of a job; returns whether it had one.
@@ -113,9 +118,16 @@ actor JobExpander {
     private func unfinishedLimit(of job: StoredJob) -> Int {
         let app = context.configuration.apps.first { $0.name == job.job.app }
         guard job.unfinished >= JobStep.unfinishedLimit,
-            app?.quietHours != nil || LocalDelivery.isUsed(by: job.job)
+            app?.quietHours != nil || hasLocalTime(job)
         else { return JobStep.unfinishedLimit }
         return max(JobStep.unfinishedLimit, context.configuration.outbox.limit / 10)
+    }
+
+    private func hasLocalTime(_ job: StoredJob) -> Bool {
+        if let known = usesLocalTime[job.number] { return known }
+        let isUsed = LocalDelivery.isUsed(by: job.job)
+        usesLocalTime[job.number] = isUsed
+        return isUsed
     }
 
     private func log(_ error: OutboxError) {
@@ -213,10 +225,16 @@ actor JobExpander {
     ///
     /// Pushes that are being sent are cancelled by the relay that leads, if they have to be sent again.
     func cancel(_ id: APNsID, of app: String) async throws(OutboxError) -> StoredJob? {
-        guard let job = try await context.outbox.jobs.cancel(id, of: app, at: context.now) else { return nil }
-        guard job.state == .cancelled, job.unfinished > 0 else { return job }
+        let context = context
+        let found = try await context.change(remedy: Self.cancelRemedy) { () async throws(OutboxError) -> StoredJob? in
+            try await context.outbox.jobs.cancel(id, of: app, at: context.now)
+        }
+        guard let job = found, job.state == .cancelled, job.unfinished > 0 else { return found }
         _ = try await cancelPushes(of: job)
-        return try await context.outbox.jobs.job(id, of: app) ?? job
+        let current = await context.read { () async throws(OutboxError) -> StoredJob? in
+            try await context.outbox.jobs.job(id, of: app)
+        }
+        return try current.get() ?? job
     }
 
     /// Cancels the unclaimed pushes of a job until the relay shuts down, and returns their number.
@@ -224,15 +242,20 @@ actor JobExpander {
         var cursor: Int64?
         var count = 0
         repeat {
-            let step = try await context.outbox.jobs.cancelPushes(
-                of: job,
-                before: cursor,
-                limit: JobExpander.cancelStep,
-                at: context.now
-            )
+            let (context, dispatcher, end) = (self.context, self.dispatcher, cursor)
+            let step = try await context.change(remedy: Self.cancelRemedy) {
+                () async throws(OutboxError) -> CancelledPushes in
+                let step = try await context.outbox.jobs.cancelPushes(
+                    of: job,
+                    before: end,
+                    limit: JobExpander.cancelStep,
+                    at: context.now
+                )
+                await dispatcher.recordRemoval(of: step.pushes)
+                return step
+            }
             cursor = step.next
             count += step.pushes.count
-            await dispatcher.recordRemoval(of: step.pushes)
         } while cursor != nil && !isDraining
         return count
     }

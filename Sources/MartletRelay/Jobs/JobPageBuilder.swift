@@ -31,6 +31,7 @@ struct JobPageBuilder {
     /// The maximum number of pushes.
     private let limit: Int
     private var requests: PersonalRequests
+    private var zones = ZoneLookup()
     private let need: PushNeed
     private var builder: PushRequestBuilder
     private var pushes: [OutboxPush] = []
@@ -134,9 +135,12 @@ struct JobPageBuilder {
                 continue
             }
             var push = try push(to: token, of: member, lane, renderer)
-            guard push.wait(for: app?.quietHours, in: member.timeZone, at: builder.now) else {
-                leftOut[.quietHours, default: 0] += 1
-                continue
+            if let end = push.end(of: app?.quietHours, in: member.timeZone, &zones, at: builder.now) {
+                guard !push.expires(by: end) else {
+                    leftOut[.quietHours, default: 0] += 1
+                    continue
+                }
+                push.notBefore = end
             }
             pushes.append(push)
         }
@@ -153,7 +157,7 @@ struct JobPageBuilder {
         guard let id = JobPageBuilder.id(of: member.installation, in: job.job) else {
             throw APIProblem(503, "the relay cannot hash the identifier of a push")
         }
-        let own = requests.request(for: member).scheduled(for: member)
+        let own = requests.request(for: member).scheduled(for: member, &zones)
         // Not the time of this page, so that no push replaces what was sent to its Live Activity since.
         builder.timeOfJob = max(job.createdAt, own.notBefore ?? job.job.notBefore ?? job.createdAt)
         var push = try builder.push(of: own, nil, to: .device(token), lane, member.bundleID, id, renderer)

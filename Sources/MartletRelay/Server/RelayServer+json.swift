@@ -16,11 +16,11 @@ extension RelayServer {
     ) {
         guard let api else { return reply.send(APIProblem(503, "the relay is shutting down").response) }
         // Once the client is known, the callers of its requests are identified by the task, and not on the loop.
-        let caller = client.isAuthenticated ? nil : api.caller(of: request, match, from: client.peer)
-        if caller?.isKnown ?? false { client.authenticated() }
+        let identification = client.isAuthenticated ? nil : api.identify(request, match, from: client.peer)
+        if identification?.isKnown ?? false { client.authenticated() }
         let peer = client.peer
         Task {
-            await answer(request, match, from: peer, caller: caller, reply, with: RelayAPI(api.parts, over: .listen))
+            await answer(request, match, from: peer, identification, reply, with: RelayAPI(api.parts, over: .listen))
         }
     }
 
@@ -28,11 +28,11 @@ extension RelayServer {
         _ request: HTTPRequest,
         _ match: RelayAPI.Match,
         from peer: String,
-        caller: Result<Callers.Caller, CallerRefusal>?,
+        _ identification: RelayAPI.Identification?,
         _ reply: APNsReply,
         with api: RelayAPI
     ) async {
-        switch await api.answer(request, match, from: peer, caller: caller) {
+        switch await api.answer(request, match, from: peer, identification) {
         case .whole(let response): reply.send(response)
         case .pieces(let fields, let pieces) where !match.streamsEvents:
             var body: [UInt8] = []

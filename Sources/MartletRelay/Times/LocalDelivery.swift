@@ -47,10 +47,10 @@ struct LocalDelivery: Sendable {
 
     /// Returns the time of an installation, in milliseconds since 1970.
     ///
-    /// - Parameter name: The name of the zone that the installation has reported; nil for none.
+    /// - Parameter zone: The zone of the installation; nil for one that has reported none, or one that is unknown.
     /// - Returns: The time, which may be past.
-    func time(in name: String?) -> Int64 {
-        (name.flatMap { Zone($0) } ?? zone).time(of: time) * 1_000
+    func time(in zone: Zone?) -> Int64 {
+        (zone ?? self.zone).time(of: time) * 1_000
     }
 
     /// Checks the local time of a request that arrives.
@@ -80,10 +80,10 @@ struct LocalDelivery: Sendable {
 
 extension PushRequest {
     /// Returns the request with the earliest time at which an installation gets its push.
-    func scheduled(for member: AudienceMember) -> PushRequest {
+    func scheduled(for member: AudienceMember, _ zones: inout ZoneLookup) -> PushRequest {
         guard let localDelivery else { return self }
         var request = self
-        request.notBefore = localDelivery.time(in: member.timeZone)
+        request.notBefore = localDelivery.time(in: zones.zone(named: member.timeZone))
         return request
     }
 }

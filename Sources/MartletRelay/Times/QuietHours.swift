@@ -30,10 +30,10 @@ struct QuietHours: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - time: Milliseconds since 1970.
-    ///   - name: The name of the zone that an installation has reported; nil for none.
+    ///   - zone: The zone of an installation; nil for one that has reported none, or one that is unknown.
     /// - Returns: Milliseconds since 1970.
-    func end(at time: Int64, in name: String?) -> Int64? {
-        let zone = name.flatMap { Zone($0) } ?? zone
+    func end(at time: Int64, in zone: Zone?) -> Int64? {
+        let zone = zone ?? self.zone
         let seconds = time / 1_000
         let local = seconds + zone.offset(at: seconds)
         let timeOfDay = local % 86_400
@@ -78,17 +78,19 @@ extension OutboxPush {
         return level == .passive || aps?["sound"]?["critical"]?.wholeValue != 1
     }
 
-    /// Lets an alert to an installation wait for the end of the quiet hours that include the time at which it is due.
+    /// Returns the end of the quiet hours for which an alert to an installation has to wait; nil for a push that need
+    /// not wait.
     ///
     /// - Parameters:
     ///   - quietHours: The quiet hours of the app; nil for none.
-    ///   - zone: The name of the installation's time zone; nil for none.
+    ///   - name: The name of the installation's time zone; nil for none.
+    ///   - zones: The zones of the request.
     ///   - now: The time in milliseconds since 1970.
-    /// - Returns: False if the push expires before their end, so that it is not to be sent.
-    mutating func wait(for quietHours: QuietHours?, in zone: String?, at now: Int64) -> Bool {
-        guard let quietHours, let end = quietHours.end(at: max(now, notBefore ?? now), in: zone), waitsInQuietHours
-        else { return true }
-        notBefore = end
-        return !expires(by: end)
+    /// - Returns: Milliseconds since 1970.
+    func end(of quietHours: QuietHours?, in name: String?, _ zones: inout ZoneLookup, at now: Int64) -> Int64? {
+        guard let quietHours,
+            let end = quietHours.end(at: max(now, notBefore ?? now), in: zones.zone(named: name)), waitsInQuietHours
+        else { return nil }
+        return end
     }
 }

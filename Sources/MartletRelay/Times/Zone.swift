@@ -67,6 +67,21 @@ struct Zone: Sendable, Hashable {
     }
 }
 
+/// The zones of the phones of one request or one page of a job, of which each is created once.
+struct ZoneLookup {
+    /// By name; nil for an unknown name.
+    private var known: [String: Zone?] = [:]
+
+    /// Returns the zone with a name; nil for an unknown one, and without a name.
+    mutating func zone(named name: String?) -> Zone? {
+        guard let name else { return nil }
+        if let zone = known[name] { return zone }
+        let zone = Zone(name)
+        known.updateValue(zone, forKey: name)
+        return zone
+    }
+}
+
 extension Zone {
     /// Reads the name of a zone.
     static func read<Failure: JSONFieldError>(_ field: JSONField<Failure>) throws(Failure) -> Zone {

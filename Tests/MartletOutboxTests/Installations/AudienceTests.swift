@@ -108,7 +108,7 @@ import Testing
         #expect(first.map(\.hasFormerUser) == [false, false] && first.map(\.push.user) == ["anna", nil])
         #expect(first.allSatisfy { !$0.isDamaged })
         let later = Settlement.Change.postponed(until: 200, attempts: 1, unknownTries: 0)
-        try await outbox.settle(first.map { Settlement(number: $0.number, later) }, at: 150)
+        try await outbox.settle(first.map { Settlement($0, later) }, at: 150)
         // Both by another user and after a restart.
         try await outbox.installations.enroll(Installation.numbered(2, user: "bob").with(Self.token, at: 160))
         await outbox.close(isInOrder: true)
@@ -116,7 +116,7 @@ import Testing
         let moved = try await outbox.claimAll(at: 200)
         #expect(moved.map(\.hasFormerUser) == [true, true] && moved.allSatisfy { !$0.isDamaged })
         // A phone that comes back to its user, with another installation, gets the push.
-        try await outbox.settle(moved.map { Settlement(number: $0.number, later) }, at: 210)
+        try await outbox.settle(moved.map { Settlement($0, later) }, at: 210)
         try await outbox.installations.enroll(Installation.numbered(3).with(Self.token, at: 220))
         #expect(try await outbox.claimAll(at: 300).map(\.hasFormerUser) == [false, false])
         await outbox.close(isInOrder: true)

@@ -40,7 +40,7 @@ import Testing
         }
         for push in try await outbox.claim(.orders, .immediate, limit: 10, at: 100).pushes {
             let state = push.number == 1 ? Outcome.State.dead : .delivered
-            try await outbox.settle([Settlement(number: push.number, .ended(Outcome(state)))], at: 200)
+            try await outbox.settle([Settlement(push, .ended(Outcome(state)))], at: 200)
         }
         #expect(try count(Self.user, in: path) > 0)
         #expect(try (count(Self.secret, in: path) > 0) == (engine == .sqlite))

@@ -89,7 +89,7 @@ import Testing
         for push in try await outbox.claimAll(lane, at: 100) {
             let outcome = Outcome(.refused, status: 410, reason: "Unregistered")
             try await outbox.settle(
-                [Settlement(number: push.number, .ended(outcome), isTokenUnregistered: true)],
+                [Settlement(push, .ended(outcome), isTokenUnregistered: true)],
                 at: 100
             )
         }

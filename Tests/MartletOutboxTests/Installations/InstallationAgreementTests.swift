@@ -171,7 +171,7 @@ import Testing
             let claimed = try await outbox.claimAll(lane, at: now)
             let outcome = Outcome(.refused, status: 410, reason: "Unregistered", unregisteredAt: apple)
             let settlements = claimed.map { push in
-                Settlement(number: push.number, .ended(outcome), isTokenUnregistered: true)
+                Settlement(push, .ended(outcome), isTokenUnregistered: true)
             }
             for settlement in settlements { try await outbox.settle([settlement], at: now) }
             return "\(claimed.map { "\($0.push.id) \($0.hasFormerUser)" })"

@@ -220,6 +220,6 @@ import Testing
 extension Settlement {
     fileprivate static func refused(_ push: ClaimedPush, unregisteredAt: Int64?) -> Settlement {
         let outcome = Outcome(.refused, status: 410, reason: "Unregistered", unregisteredAt: unregisteredAt)
-        return Settlement(number: push.number, .ended(outcome), isTokenUnregistered: true)
+        return Settlement(push, .ended(outcome), isTokenUnregistered: true)
     }
 }

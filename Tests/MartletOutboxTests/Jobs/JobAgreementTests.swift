@@ -247,10 +247,10 @@ import Testing
                 var settlement = push.ended
                 switch push.push.id.description.last {
                 case "0", "1":
-                    settlement = Settlement(number: push.number, .ended(Outcome(.dead, status: 503, attempts: 1)))
+                    settlement = Settlement(push, .ended(Outcome(.dead, status: 503, attempts: 1)))
                 case "2":
                     let outcome = Outcome(.refused, status: 410, reason: "Unregistered")
-                    settlement = Settlement(number: push.number, .ended(outcome), isTokenUnregistered: true)
+                    settlement = Settlement(push, .ended(outcome), isTokenUnregistered: true)
                 case "3" where push.attempts == 0:
                     settlement = push.postponed(until: now + 20, attempts: 1)
                 default: break

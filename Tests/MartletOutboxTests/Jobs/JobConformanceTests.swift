@@ -141,7 +141,7 @@ import Testing
         for push in try await outbox.claimAll(at: 10) {
             let isGone = push.push.id == gone.id
             let outcome = isGone ? Outcome(.refused, status: 410, reason: "Unregistered") : Outcome(.delivered)
-            let settlement = Settlement(number: push.number, .ended(outcome), isTokenUnregistered: isGone)
+            let settlement = Settlement(push, .ended(outcome), isTokenUnregistered: isGone)
             try await outbox.settle([settlement], at: 20)
         }
         let stored = try await outbox.jobs.addNew(.numbered(1), at: 20)
@@ -224,7 +224,7 @@ import Testing
         #expect(steps.map { Set($0) } == expected, "a claimed push stays")
         #expect(try await outbox.status(of: ids[4], of: "orders")?.outcome == Outcome(.cancelled))
         let postponed = Settlement.Change.postponed(until: 60, attempts: 1, unknownTries: 0)
-        try await outbox.settle([Settlement(number: claimed[0].number, postponed)], at: 50)
+        try await outbox.settle([Settlement(claimed[0], postponed)], at: 50)
         #expect(try await outbox.jobs.activeJobs(at: 50, limit: 9).map(\.unfinished) == [1])
         #expect(try await outbox.jobs.cancelAllPushes(of: cancelled, limit: 9, at: 51) == [[ids[0]]])
         let current = try await outbox.jobs.current(stored)

@@ -36,9 +36,9 @@ import Testing
         #expect(claimed.map(\.push.payload) == pushes[..<2].map(\.payload))
         #expect(claimed.map(\.push.destination) == pushes[..<2].map(\.destination))
         let gone = Outcome(.refused, status: 410, reason: "Unregistered")
-        try await store.settle([Settlement(number: claimed[0].number, .ended(Outcome(.dead)))], at: 20)
+        try await store.settle([Settlement(claimed[0], .ended(Outcome(.dead)))], at: 20)
         try await store.settle(
-            [Settlement(number: claimed[1].number, .ended(gone), isTokenUnregistered: true)],
+            [Settlement(claimed[1], .ended(gone), isTokenUnregistered: true)],
             at: 20
         )
         let installation = try Installation.numbered(1).with(Self.activityToken)

@@ -132,16 +132,16 @@ import Testing
     @Test func `a request is answered for the caller that was identified before`() async throws {
         let bench = try await bench()
         let api = RelayAPI(bench.parts)
-        func status(_ fields: HTTPFields, as caller: Result<Callers.Caller, CallerRefusal>) async -> Int {
+        func status(_ fields: HTTPFields, as identification: RelayAPI.Identification) async -> Int {
             let target = "/v1/status"
             let request = HTTPRequest(method: "GET", scheme: "http", authority: "a", target: target, fields: fields)
-            guard case .whole(let response) = await api.answer(request, caller: caller) else { return 0 }
+            guard case .whole(let response) = await api.answer(request, identification) else { return 0 }
             return response.status
         }
         let fields: HTTPFields = ["authorization": "Bearer " + RelayBench.callerKey]
         let known = try bench.parts.server.caller(fields["authorization"])
-        #expect(await status([:], as: .success(known)) == 200)
-        #expect(await status(fields, as: .failure(CallerRefusal(cause: .unknownAPIKey))) == 401)
+        #expect(await status([:], as: .caller(known)) == 200)
+        #expect(await status(fields, as: .refused(CallerRefusal(cause: .unknownAPIKey))) == 401)
         await bench.stop()
     }
 

@@ -98,7 +98,7 @@ import Testing
         _ = try await bench.parts.outbox.accept(pushes, at: now)
         let claimed = try await bench.parts.outbox.claim(Self.lane, .immediate, limit: 3, at: now).pushes
         let dead = Outcome(.dead, status: 503, reason: "ServiceUnavailable", attempts: 16)
-        try await bench.parts.outbox.settle(claimed.map { Settlement(number: $0.number, .ended(dead)) }, at: now)
+        try await bench.parts.outbox.settle(claimed.map { Settlement($0, .ended(dead)) }, at: now)
 
         let place = "/v1/apps/orders/dead-letters"
         #expect(await bench.ask("GET", place).json["dead-letters"]?.elements?.count == 3)

@@ -87,7 +87,7 @@ import Testing
         _ = try await outbox.accept([push], at: now)
         let claimed = try await outbox.claim(Self.lane, .immediate, limit: 1, at: now).pushes
         let dead = Outcome(.dead, reason: "NoAnswer", attempts: 16, unknownTries: 16)
-        var settlement = Settlement(number: try #require(claimed.first).number, .ended(dead))
+        var settlement = Settlement(try #require(claimed.first), .ended(dead))
         for time in 1...16 as ClosedRange<Int64> {
             settlement.history.append(try #require(failure(.unknown, at: time)))
         }

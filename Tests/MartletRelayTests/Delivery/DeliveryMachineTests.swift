@@ -48,7 +48,7 @@ import Testing
         var machine = machine(claimed: pushes)
         let actions = machine.takeActions(at: 10)
         #expect(actions.sends.map(\.number) == [3, 2, 1])
-        #expect(actions.settlements == [Settlement(number: 4, .ended(Outcome(.expired)))])
+        #expect(actions.settlements == [Settlement(pushes[3], .ended(Outcome(.expired)))])
     }
 
     @Test func `pushes of jobs are sent after all others of their lane`() {
@@ -64,7 +64,7 @@ import Testing
         let actions = machine.takeActions(at: 10)
         #expect(actions.sends.map(\.number) == [2])
         let refused = Outcome(.refused, status: 400, reason: "BadPriority")
-        #expect(actions.settlements == [Settlement(number: 1, .ended(refused))])
+        #expect(actions.settlements == [Settlement(pushes[0], .ended(refused))])
     }
 
     @Test func `a damaged push is not sent and ends as a dead letter`() {
@@ -73,7 +73,7 @@ import Testing
         var machine = machine(claimed: [damaged, push(2, Self.busy)])
         let actions = machine.takeActions(at: 10)
         #expect(actions.sends.map(\.number) == [2])
-        #expect(actions.settlements == [Settlement(number: 1, .ended(Outcome(.dead, reason: "Damaged")))])
+        #expect(actions.settlements == [Settlement(damaged, .ended(Outcome(.dead, reason: "Damaged")))])
     }
 
     @Test func `a push whose phone has left its user is not sent and ends as cancelled`() {
@@ -82,7 +82,7 @@ import Testing
         var machine = machine(claimed: [moved, push(2, Self.busy)])
         let actions = machine.takeActions(at: 10)
         #expect(actions.sends.map(\.number) == [2])
-        #expect(actions.settlements == [Settlement(number: 1, .ended(Outcome(.cancelled, reason: "FormerUser")))])
+        #expect(actions.settlements == [Settlement(moved, .ended(Outcome(.cancelled, reason: "FormerUser")))])
     }
 
     @Test
@@ -93,7 +93,7 @@ import Testing
         for number in 1...5 { machine.answered(Int64(number), failure, at: 5) }
         let actions = machine.takeActions(at: 6)
         let back = Settlement.Change.postponed(until: 6, attempts: 0, unknownTries: 0)
-        #expect(Set(actions.settlements) == Set((1...5).map { Settlement(number: $0, back) }))
+        #expect(Set(actions.settlements) == Set((1...5).map { Settlement(push($0, Self.busy), back) }))
         #expect(actions.sends.isEmpty && !actions.claims.contains { $0.lane == Self.busy })
         _ = machine.settled(actions.settlements)
         let time = machine.nextTime(after: 6) ?? 0
@@ -170,7 +170,7 @@ import Testing
         machine.pauseManually([Self.busy])
         let back = Settlement.Change.postponed(until: 1, attempts: 0, unknownTries: 0)
         let paused = machine.takeActions(at: 1)
-        #expect(Set(paused.settlements) == Set((4...9).map { Settlement(number: $0, back) }))
+        #expect(Set(paused.settlements) == Set((4...9).map { Settlement(push($0, Self.busy), back) }))
         #expect(paused.sends.isEmpty && !paused.claims.contains { $0.lane == Self.busy })
         #expect(machine.isReturning(Self.busy))
         _ = machine.settled(paused.settlements)
@@ -237,18 +237,26 @@ import Testing
         #expect(machine.isIdle)
     }
 
-    @Test func `nothing is claimed until a failed settlement is stored`() {
+    @Test func `a push that is claimed again has two settlements`() throws {
         var machine = machine(claimed: [push(1, Self.busy)])
         _ = machine.takeActions(at: 0)
-        machine.answered(1, .accepted(uniqueID: nil), at: 10)
-        let settlements = machine.takeActions(at: 10).settlements
-        machine.settleFailed(settlements, at: 20)
+        machine.notStarted(1, at: 10)
+        let first = machine.takeActions(at: 10).settlements
+        // It is stored, and its answer is lost.
+        machine.settleFailed(first, at: 20)
         machine.markReady(Self.busy)
         let actions = machine.takeActions(at: 1_020)
-        #expect(actions.settlements == settlements)
-        #expect(actions.claims.isEmpty)
-        _ = machine.settled(settlements)
-        #expect(machine.takeActions(at: 1_021).claims.contains { $0.lane == Self.busy })
+        #expect(actions.settlements == first)
+        let action = try #require(actions.claims.first { $0.lane == Self.busy && $0.urgency == .immediate })
+        var again = push(1, Self.busy)
+        again.claim = 1
+        machine.claimed(Claim(pushes: [again], nextDue: nil), action, at: 1_030)
+        #expect(machine.takeActions(at: 1_030).sends == [again])
+        machine.answered(1, .accepted(uniqueID: nil), at: 1_040)
+        let second = machine.takeActions(at: 1_040).settlements
+        #expect(machine.settled(first).isEmpty && !machine.isIdle)
+        #expect(machine.settled(second).map { $0.push } == [again])
+        #expect(machine.isIdle)
     }
 
     @Test func `a clock that is set back does not prolong pauses`() {

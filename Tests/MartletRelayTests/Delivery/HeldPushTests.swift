@@ -26,7 +26,7 @@ import Testing
     }
 
     private func settlement(of number: Int64) -> Settlement {
-        Settlement(number: number, .postponed(until: -number, attempts: 2, unknownTries: 1))
+        Settlement(push(number), .postponed(until: -number, attempts: 2, unknownTries: 1))
     }
 
     @Test func `a push that is not sent soon keeps its place in the queue`() {
@@ -64,7 +64,7 @@ import Testing
         var machine = machine(rate: 1, claimed: [push(1), moved])
         #expect(machine.takeActions(at: 0).sends.map(\.number) == [1])
         let outcome = Outcome(.cancelled, reason: Outcome.formerUserReason, attempts: 2, unknownTries: 1)
-        let ended = Settlement(number: 2, .ended(outcome))
+        let ended = Settlement(moved, .ended(outcome))
         #expect(machine.takeActions(at: 250).settlements == [ended])
     }
 

@@ -103,7 +103,7 @@ struct InstallationWorld {
                 continue
             }
             let relay = relays[claim.relay]
-            let settlement = Settlement(number: claim.push.number, .ended(Outcome(.delivered, status: 200)))
+            let settlement = Settlement(claim.push, .ended(Outcome(.delivered, status: 200)))
             try await relay.outbox.settle([settlement], at: relay.now)
         }
         for user in Self.users { _ = try await relays[0].outbox.installations.removeUser(user, of: Self.app) }
@@ -306,7 +306,7 @@ struct InstallationWorld {
         let outcome = claim.push.outcomeWithoutSending(at: relay.now) ?? answer ?? Outcome(.delivered, status: 200)
         let isUnregistered = outcome.status == 410
         let settlement = Settlement(
-            number: claim.push.number,
+            claim.push,
             .ended(outcome),
             isTokenUnregistered: isUnregistered
         )

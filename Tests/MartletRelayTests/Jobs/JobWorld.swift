@@ -273,7 +273,7 @@ struct JobWorld {
             return try await refuse(push)
         }
         let outcome = push.outcomeWithoutSending(at: now) ?? Outcome(.delivered, status: 200)
-        _ = try await outbox.settle([Settlement(number: push.number, .ended(outcome))], at: now)
+        _ = try await outbox.settle([Settlement(push, .ended(outcome))], at: now)
         try recordEnd(of: push.push.id)
     }
 
@@ -282,7 +282,7 @@ struct JobWorld {
         guard case .device(let token) = push.push.destination else { return }
         tell?("token \(token.hex) is unregistered")
         let settlement = Settlement(
-            number: push.number,
+            push,
             .ended(Outcome(.refused, status: 410, reason: "Unregistered")),
             isTokenUnregistered: fault != .keepsUnregisteredTokens
         )

@@ -81,4 +81,14 @@ import Testing
     func `an unknown name is no zone`(name: String) {
         #expect(Zone(name) == nil)
     }
+
+    @Test func `a zone is found by its name more than once`() {
+        var zones = ZoneLookup()
+        for _ in 0..<2 {
+            let berlin = zones.zone(named: "Europe/Berlin")
+            let unknown = zones.zone(named: "Europe/Nowhere")
+            let unnamed = zones.zone(named: nil)
+            #expect(berlin == Zone("Europe/Berlin") && unknown == nil && unnamed == nil)
+        }
+    }
 }

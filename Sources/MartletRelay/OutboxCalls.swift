@@ -4,24 +4,24 @@ internal import MartletHTTPServer
 internal import MartletOutbox
 internal import Synchronization
 
-/// The number of reads of the outbox for callers: a store that does not answer leaves those behind whose callers have
-/// got an error.
-final class OutboxReads: Sendable {
-    /// The maximum number of reads under way.
+/// The number of reads and changes of the outbox for callers: a store that does not answer leaves those behind whose
+/// callers have got an error.
+final class OutboxCalls: Sendable {
+    /// The maximum number of calls under way.
     static let limit = 5_000
 
     private let count = Mutex(0)
 
-    /// Begins a read; returns false while too many are under way.
+    /// Begins a call; returns false while too many are under way.
     func begin() -> Bool {
         count.withLock { count in
-            guard count < OutboxReads.limit else { return false }
+            guard count < OutboxCalls.limit else { return false }
             count += 1
             return true
         }
     }
 
-    /// Ends a read.
+    /// Ends a call.
     func end() {
         count.withLock { $0 -= 1 }
     }
@@ -35,7 +35,28 @@ extension RelayContext {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(OutboxError) -> Value
     ) async -> Result<Value, OutboxError> {
-        guard reads.begin() else {
+        await call(body, atTimeout: "")
+    }
+
+    /// Changes the outbox for a caller, who waits as long as for a read.
+    ///
+    /// - Parameters:
+    ///   - remedy: How a caller who got no answer learns whether the change was made, as a clause.
+    ///   - body: One change and what follows from it, which continue after the caller has got an error.
+    /// - Returns: The result.
+    /// - Throws: ``OutboxError``; with the remedy when the store has not answered in time.
+    func change<Value: Sendable>(
+        remedy: String,
+        _ body: @escaping @Sendable () async throws(OutboxError) -> Value
+    ) async throws(OutboxError) -> Value {
+        try await call(body, atTimeout: ", so it is not known whether the change was made: \(remedy)").get()
+    }
+
+    private func call<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(OutboxError) -> Value,
+        atTimeout remark: String
+    ) async -> Result<Value, OutboxError> {
+        guard calls.begin() else {
             return .failure(OutboxError(.unavailable, "too many requests wait for the \(store): try again later"))
         }
         let start = now
@@ -43,7 +64,8 @@ extension RelayContext {
             let first = FirstResult(continuation)
             let timeout = Task {
                 try? await Task.sleep(for: .milliseconds(configuration.loadLimits.answerTime))
-                first.resume(returning: .failure(stallError(since: start)))
+                let error = stallError(since: start)
+                first.resume(returning: .failure(OutboxError(error.kind, "\(error)\(remark)")))
             }
             Task {
                 let result: Result<Value, OutboxError>
@@ -52,7 +74,7 @@ extension RelayContext {
                 } catch {
                     result = .failure(error)
                 }
-                reads.end()
+                calls.end()
                 first.resume(returning: result)
                 timeout.cancel()
             }
@@ -68,6 +90,16 @@ extension RelayParts {
     ) async throws(APIProblem) -> Value {
         let context = await server.context
         return try await RelayAPI.outboxCall(await context.read(body).get())
+    }
+
+    /// Returns the result of one change of the outbox, as ``read(_:)`` does; the problem of a store that does not
+    /// answer has the remedy.
+    func change<Value: Sendable>(
+        remedy: String,
+        _ body: @autoclosure @escaping @Sendable () async throws(OutboxError) -> Value
+    ) async throws(APIProblem) -> Value {
+        let context = await server.context
+        return try await RelayAPI.outboxCall(await context.change(remedy: remedy, body))
     }
 }
 
