@@ -109,7 +109,17 @@ struct InstallationImportRun {
         }
         let store = call.parts.outbox.installations
         let (app, page, now) = (reader.app.name, self.page, call.parts.now)
-        let results = try await RelayAPI.outboxCall(await store.importPage(page, of: app, at: now))
+        var results = try await RelayAPI.outboxCall(await store.importPage(page, of: app, at: now))
+        var renamed: [(index: Int, installation: Installation)] = []
+        for (index, result) in results.enumerated() where result == .identifierIsTaken {
+            guard let other = try await withOtherIdentifier(page[index]) else { continue }
+            renamed.append((index, other))
+        }
+        if !renamed.isEmpty {
+            let others = renamed.map(\.installation)
+            let again = try await RelayAPI.outboxCall(await store.importPage(others, of: app, at: now))
+            for (other, result) in zip(renamed, again) { results[other.index] = result }
+        }
         for (number, result) in zip(lineNumbers, results) {
             switch result {
             case .added, .changed, .unchanged, .known, .unregistered: counts[result, default: 0] += 1
@@ -124,6 +134,30 @@ struct InstallationImportRun {
         lineNumbers = []
         identifiers = []
         tokens = []
+    }
+
+    /// Returns an installation, whose derived identifier another app has, with the identifier of its earlier import, or
+    /// with a new one; nil if its identifier is not the derived one.
+    ///
+    /// Every back end can import an installation with the identifier that another app would derive, which must not
+    /// prevent the import of the other app.
+    private func withOtherIdentifier(_ installation: Installation) async throws(APIProblem) -> Installation? {
+        let slot = Installation.TokenSlot(.device)
+        guard let token = installation.tokens[slot]?.token else { return nil }
+        let derived = try await APIProblem.wrapping(reader.derivedIdentifier(installation.environment, token))
+        guard installation.id == derived else { return nil }
+        let store = call.parts.outbox.installations
+        let (app, user, limit) = (reader.app.name, installation.user, Installation.limitPerUser)
+        let known = try await RelayAPI.outboxCall(
+            await store.installations(of: app, .user(user), after: 0, limit: limit)
+        )
+        let earlier = known.map(\.installation).first {
+            $0.environment == installation.environment && $0.tokens[slot]?.token == token
+        }
+        var generator = SystemRandomNumberGenerator()
+        var other = installation
+        other.id = earlier?.id ?? InstallationID(milliseconds: call.parts.now, using: &generator)
+        return other
     }
 
     private mutating func refuse(_ line: Int, _ problem: APIProblem) {

@@ -66,6 +66,14 @@ extension InstallationReader {
         guard case let token?? = change.tokens[Installation.TokenSlot(.device)] else {
             throw row["tokens"]["device"].mismatch("a device token, unless id is given")
         }
+        return try derivedIdentifier(environment, token)
+    }
+
+    /// Returns the identifier that the app, an environment and a device token determine.
+    func derivedIdentifier(
+        _ environment: PushEnvironment,
+        _ token: DeviceToken
+    ) throws(InstallationError) -> InstallationID {
         let text = [app.name, environment.rawValue, token.hex].joined(separator: "\u{1F}")
         do throws(CryptographyError) {
             return InstallationID(hash: try SHA256.hash(Array(text.utf8)))

@@ -115,6 +115,25 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `an app cannot take the identifiers that another app's imports have`() async throws {
+        let bench = try await EnrollmentBench()
+        let line = #"{"user":"anna","tokens":{"device":"ab12"}}"#
+        _ = await bench.ask("POST", "/installations", line)
+        let id = try #require(await bench.installations().first?["id"]?.stringValue)
+        #expect(await bench.ask("DELETE", "/installations/\(id)").status == 204)
+        let other = #"{"id":"\#(id)","user":"eve","tokens":{"device":"cd34"}}"#
+        let path = "/v1/apps/rides/installations"
+        #expect(await bench.relay.ask("POST", path, other, key: "mrt_rides").json["added"] == 1)
+        for result in ["added", "unchanged"] {
+            let answer = await bench.ask("POST", "/installations", line)
+            #expect(answer.json[result] == 1 && answer.json["refused"] == 0, "\(answer.text)")
+        }
+        let found = await bench.installations()
+        #expect(found.map { $0["user"] } == ["anna"] && found.first?["id"]?.stringValue != id)
+        #expect(await bench.relay.ask("GET", "\(path)/\(id)", "", key: "mrt_rides").json["user"] == "eve")
+        await bench.stop()
+    }
+
     @Test func `more lines than a page has are imported`() async throws {
         let bench = try await EnrollmentBench()
         let count = 2 * InstallationImportRun.pageSize + 1
