@@ -77,6 +77,19 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a line of another app is refused`() async throws {
+        let bench = try await EnrollmentBench()
+        let phone = #""user":"anna","tokens":{"device":"ab12"}"#
+        let body = lines(#"{"app":"rides",\#(phone)}"#, #"{"app":1,\#(phone)}"#, #"{"app":"orders",\#(phone)}"#)
+        let answer = await bench.ask("POST", "/installations", body)
+        #expect(answer.json["added"] == 1 && answer.json["refused"] == 2, "\(answer.text)")
+        let problem = answer.json["problems"]?.elements?.first
+        #expect(problem?["line"] == 1 && problem?["pointer"] == "/app")
+        #expect(problem?["detail"] == #"app must be orders, the app in the path (found "rides")"#, "\(answer.text)")
+        #expect(await bench.ask("POST", "/installations", #"{"app":null,\#(phone)}"#).json["unchanged"] == 1)
+        await bench.stop()
+    }
+
     @Test func `a later line with the same token changes the installation`() async throws {
         let bench = try await EnrollmentBench()
         let body = lines(
