@@ -15,6 +15,8 @@ struct RelayContext: Sendable {
     let spans: SpanRecorder?
     let outboxHealth = OutboxHealth()
     let reads = OutboxReads()
+    /// The counts and lists of installations.
+    let longReads = LongCalls()
     let shutdownRequests = ShutdownRequests()
     let longRequests: LongRequests
     /// The time of the start, in milliseconds since 1970.
