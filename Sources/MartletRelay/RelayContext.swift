@@ -17,6 +17,8 @@ struct RelayContext: Sendable {
     let reads = OutboxReads()
     /// The counts and lists of installations.
     let longReads = LongCalls()
+    /// The pages of imports.
+    let importPages = LongCalls()
     let shutdownRequests = ShutdownRequests()
     let longRequests: LongRequests
     /// The time of the start, in milliseconds since 1970.

@@ -7,9 +7,9 @@ internal import MartletOutbox
 /// The import of the installations in a body, which is read while it arrives, as fast as its installations are stored.
 struct InstallationImportRun {
     /// The maximum number of installations that are stored together, so that other calls need not wait for long.
-    static let pageSize = 500
+    static let pageSize = 250
     /// The number of tokens from which on no further installation is added to those that are stored together.
-    private static let pageTokens = 1_000
+    private static let pageTokens = 500
     /// The maximum numbers of lines and of their bytes that are read in one turn of the caller, so that other callers
     /// need not wait for long.
     private static let (turnLines, turnBytes) = (500, 64 << 10)
@@ -102,24 +102,17 @@ struct InstallationImportRun {
         tokens.formUnion(own)
     }
 
+    /// Stores the page once no page of another import of the caller is being stored.
     private mutating func storePage() async throws(APIProblem) {
         guard !page.isEmpty else { return }
+        let caller = call.caller.name
+        let pages = await call.parts.server.context.importPages
+        await pages.begin(of: caller)
+        defer { pages.end(of: caller) }
         guard call.service.stillHas(.installations) else {
             throw APIProblem(403, "this key no longer permits changes of installations")
         }
-        let store = call.parts.outbox.installations
-        let (app, page, now) = (reader.app.name, self.page, call.parts.now)
-        var results = try await RelayAPI.outboxCall(await store.importPage(page, of: app, at: now))
-        var renamed: [(index: Int, installation: Installation)] = []
-        for (index, result) in results.enumerated() where result == .identifierIsTaken {
-            guard let other = try await withOtherIdentifier(page[index]) else { continue }
-            renamed.append((index, other))
-        }
-        if !renamed.isEmpty {
-            let others = renamed.map(\.installation)
-            let again = try await RelayAPI.outboxCall(await store.importPage(others, of: app, at: now))
-            for (other, result) in zip(renamed, again) { results[other.index] = result }
-        }
+        let results = try await importedPage()
         for (number, result) in zip(lineNumbers, results) {
             switch result {
             case .added, .changed, .unchanged, .known, .unregistered: counts[result, default: 0] += 1
@@ -130,10 +123,27 @@ struct InstallationImportRun {
                 refuse(number, APIProblem(400, "user has \(limit) installations already, the most", at: "/user"))
             }
         }
-        self.page = []
+        page = []
         lineNumbers = []
         identifiers = []
         tokens = []
+    }
+
+    /// Stores the page, and returns the result of each installation.
+    private func importedPage() async throws(APIProblem) -> [ImportResult] {
+        let store = call.parts.outbox.installations
+        let (app, page, now) = (reader.app.name, self.page, call.parts.now)
+        var results = try await RelayAPI.outboxCall(await store.importPage(page, of: app, at: now))
+        var renamed: [(index: Int, installation: Installation)] = []
+        for (index, result) in results.enumerated() where result == .identifierIsTaken {
+            guard let other = try await withOtherIdentifier(page[index]) else { continue }
+            renamed.append((index, other))
+        }
+        guard !renamed.isEmpty else { return results }
+        let others = renamed.map(\.installation)
+        let again = try await RelayAPI.outboxCall(await store.importPage(others, of: app, at: now))
+        for (other, result) in zip(renamed, again) { results[other.index] = result }
+        return results
     }
 
     /// Returns an installation, whose derived identifier another app has, with the identifier of its earlier import, or

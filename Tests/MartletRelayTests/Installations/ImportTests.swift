@@ -191,6 +191,27 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a page waits for the pages of the caller's other imports`() async throws {
+        let bench = try await EnrollmentBench()
+        let pages = await bench.relay.relay.context.importPages
+        await pages.begin(of: "installer")
+        let isImported = Mutex(false)
+        async let added = {
+            let answer = await bench.ask("POST", "/installations", #"{"user":"anna","tokens":{"device":"ab12"}}"#)
+            isImported.withLock { $0 = true }
+            return answer.json["added"]
+        }()
+        let path = "/v1/apps/rides/installations"
+        let line = #"{"user":"bert","tokens":{"device":"cd34"}}"#
+        for result in ["added", "unchanged"] {
+            #expect(await bench.relay.ask("POST", path, line, key: "mrt_rides").json[result] == 1)
+        }
+        #expect(!isImported.withLock { $0 })
+        pages.end(of: "installer")
+        #expect(await added == 1)
+        await bench.stop()
+    }
+
     @Test func `listed installations are imported by another relay`() async throws {
         let first = try await EnrollmentBench()
         let second = try await EnrollmentBench()
