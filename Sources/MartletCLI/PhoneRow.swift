@@ -74,7 +74,8 @@ enum PhoneRow {
     ) throws(UsageError) -> JSONValue {
         var result = Members()
         result.tokens = [.init("device", .string(token.hex))]
-        for cell in cells {
+        for found in cells {
+            let cell = DeviceRow.Override(name: found.name, value: unmarked(found.value))
             switch cell.name {
             case "tags": result.rest.append(.init("tags", .strings(tags(in: cell.value))))
             case "id": result.rest.append(.init("id", lowercased(.string(cell.value))))
@@ -143,7 +144,32 @@ enum PhoneRow {
     }
 
     /// Returns cells as a record of CSV (RFC 4180).
-    static func record(of cells: [String]) -> String { cells.map(quoted).joined(separator: ",") + "\n" }
+    static func record(of cells: [String]) -> String { cells.map { quoted(marked($0)) }.joined(separator: ",") + "\n" }
+
+    /// The mark before the text of a cell that spreadsheets would run as a formula.
+    private static let mark: Unicode.Scalar = "'"
+
+    /// Returns whether a cell that begins with this character is marked: it begins a formula, or is white space, which
+    /// spreadsheets may remove, or is the mark itself, so that a cell is read as it was before it was marked.
+    private static func needsMark(_ scalar: Unicode.Scalar) -> Bool {
+        "=+-@\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}".unicodeScalars.contains(scalar) || scalar == mark
+            || scalar.properties.isWhitespace
+    }
+
+    /// Returns a cell with the mark, if it needs one.
+    ///
+    /// The text in cells comes from phones, and spreadsheets run formulas.
+    private static func marked(_ cell: String) -> String {
+        guard let first = cell.unicodeScalars.first, needsMark(first) else { return cell }
+        return String(Character(mark)) + cell
+    }
+
+    /// Returns a cell without the mark.
+    private static func unmarked(_ cell: String) -> String {
+        let text = cell.unicodeScalars.dropFirst()
+        guard cell.unicodeScalars.first == mark, let first = text.first, needsMark(first) else { return cell }
+        return String(text)
+    }
 
     /// Returns a cell, in quotation marks if it needs them.
     ///

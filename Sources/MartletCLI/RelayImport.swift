@@ -62,8 +62,8 @@ private struct PhoneImport {
             progress.cancel()
             _ = await progress.result
             if ledger.sentCount > 0 {
-                let count = ledger.sentCount.grouped
-                Terminal.errors.write("stopped after \(count) rows: repeat the command, which skips what is stored\n")
+                let rows = ledger.sentCount.counted("row")
+                Terminal.errors.write("stopped after \(rows): repeat the command, which skips what is stored\n")
             }
             throw error
         }

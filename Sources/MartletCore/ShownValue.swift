@@ -18,7 +18,7 @@ package struct ShownValue: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns the text in place of a value that may be a secret.
     private static func concealed(_ value: String) -> String {
-        "text of \(value.count) characters (not shown, as it may be a secret)"
+        "text of \(value.count.counted("character")) (not shown, as it may be a secret)"
     }
 }
 

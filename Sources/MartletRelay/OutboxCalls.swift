@@ -80,6 +80,21 @@ extension RelayContext {
             }
         }
     }
+
+    /// Reads from the outbox for a caller, as ``read(_:)``, while no other long read of the caller is under way.
+    ///
+    /// The time that the caller waits for its other reads counts.
+    func readAlone<Value: Sendable>(
+        for caller: String,
+        _ body: @escaping @Sendable () async throws(OutboxError) -> Value
+    ) async -> Result<Value, OutboxError> {
+        let longReads = longReads
+        return await read { () async throws(OutboxError) -> Value in
+            await longReads.begin(of: caller)
+            defer { longReads.end(of: caller) }
+            return try await body()
+        }
+    }
 }
 
 extension RelayParts {

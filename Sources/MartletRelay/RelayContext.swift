@@ -15,6 +15,10 @@ struct RelayContext: Sendable {
     let spans: SpanRecorder?
     let outboxHealth = OutboxHealth()
     let calls = OutboxCalls()
+    /// The counts and lists of installations.
+    let longReads = LongCalls()
+    /// The pages of imports.
+    let importPages = LongCalls()
     let shutdownRequests = ShutdownRequests()
     let longRequests: LongRequests
     /// The time of the start, in milliseconds since 1970.

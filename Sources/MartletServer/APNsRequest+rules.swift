@@ -47,12 +47,12 @@ extension APNsRequest {
         return !credential.isEmpty && credential != scheme
     }
 
-    /// Returns an identifier of the client for the answer; nil for a missing or empty one, in place of which APNs
-    /// generates one.
+    /// Returns an identifier of the client for the answer; nil for a missing one and for one that is not a UUID, in
+    /// place of which APNs generates one.
     ///
     /// The text is unchanged, also in upper case: clients find the push of an answer by comparing it.
     package static func returnedID(_ id: String?) -> String? {
-        id.flatMap { $0.isEmpty ? nil : $0 }
+        id.flatMap { (try? APNsID($0, allowsUpperCase: true)) == nil ? nil : $0 }
     }
 
     /// Whether `apns-request-id` is present and not a UUID.

@@ -3,6 +3,8 @@
 import TestSupport
 import Testing
 
+@testable import MartletCLI
+
 /// Tests of `relay import` and `relay export`.
 @Suite(.timeLimit(.minutes(10))) struct PhoneListTests {
     private struct Bench {
@@ -73,6 +75,32 @@ import Testing
         let export = try await bench.run("relay", "export", "--csv")
         let again = try await bench.run("relay", "import", "-", "--json", input: export.text)
         #expect(again.text.contains(#""unchanged":1"#), "\(export.text)\(again.text)\(again.errorOutput)")
+        _ = await bench.relay.stop()
+    }
+
+    @Test func `no cell of an export begins a formula, and an import reads it`() async throws {
+        let bench = try await Bench()
+        let users = [
+            "=1+1", "+1", "-1", "@SUM(A1)", "\u{FF1D}1", " =1", "\u{A0}=1", "'=1", "''=1", "'", "'anna", "=\u{301}1",
+            "=,1",
+        ]
+        let texts = #""model":"=cmd","app-version":"+1.0","system-version":"@26","locale":"-de","tags":["@vip","-new"]"#
+        let rows = users.enumerated().map { number, user in
+            #"{"user":"\#(user)","token":"00f\#(String(number, radix: 16))",\#(texts)}"#
+        }
+        let run = try await bench.run("relay", "import", "-", input: rows.joined(separator: "\n"))
+        #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
+        let export = try await bench.run("relay", "export", "--csv")
+        let records = export.text.split(separator: "\n")
+        #expect(records.count == users.count + 1)
+        let formulaStarts = "=+-@ \u{FF1D}\u{A0}".unicodeScalars
+        for record in records {
+            for cell in try CSVScanner.fields(of: Array(record.utf8)[...]) where !cell.isEmpty {
+                #expect(cell.unicodeScalars.first.map { formulaStarts.contains($0) } == false, "\(record)")
+            }
+        }
+        let again = try await bench.run("relay", "import", "-", "--json", input: export.text)
+        #expect(again.text.contains(#""unchanged":\#(users.count),"#), "\(export.text)\(again.text)")
         _ = await bench.relay.stop()
     }
 

@@ -52,6 +52,13 @@ import Testing
         #expect(shown.description == "text of \(value.count) characters (not shown, as it may be a secret)")
     }
 
+    @Test func `the length of a value is in the singular for one character`() {
+        #expect(ShownValue.quoted("\0") == "text of 1 character (not shown, as it may be a secret)")
+        #expect(JSONValue.string("=").excerpt == "a string of 1 character")
+        let accents = JSONValue.string("e" + String(repeating: "\u{301}", count: 20))
+        #expect(accents.excerpt == "a string of 1 character, 41 bytes")
+    }
+
     @Test func `a part of a value that may be a secret hides the value`() {
         let secret = "mtk_" + String(repeating: "s", count: 20)
         for value in [secret, secret + ".voip", "com.example." + secret] {

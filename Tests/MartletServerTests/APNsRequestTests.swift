@@ -93,8 +93,13 @@ import Testing
         #expect(APNsRequest(fields, body: []).hasMalformedRequestID == isMalformed)
     }
 
-    @Test func `an identifier is returned unchanged, and an empty one is replaced`() {
-        #expect(APNsRequest.returnedID("9A8E0F6C") == "9A8E0F6C")
-        #expect(APNsRequest.returnedID("") == nil && APNsRequest.returnedID(nil) == nil)
+    @Test(arguments: ["9A8E0F6C-1B2C-4D3E-8F90-123456789ABC", "9a8e0f6c-1b2c-4d3e-8f90-123456789abc"])
+    func `an identifier is returned unchanged`(id: String) {
+        #expect(APNsRequest.returnedID(id) == id)
+    }
+
+    @Test(arguments: [nil, "", "9A8E0F6C", "9a8e0f6c-1b2c-4d3e-8f90-123456789abc ", "a\r\nx: y", "<script>"])
+    func `a missing or malformed identifier is not returned`(id: String?) {
+        #expect(APNsRequest.returnedID(id) == nil)
     }
 }

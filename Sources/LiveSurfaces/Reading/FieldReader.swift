@@ -147,10 +147,10 @@ struct FieldReader {
         }
         let count = elements.count
         if count < range.lowerBound {
-            report(.tooSmall, name, "has \(count) elements; the minimum is \(range.lowerBound)")
+            report(.tooSmall, name, "has \(count.counted("element")); the minimum is \(range.lowerBound)")
         }
         if count > range.upperBound {
-            report(.tooBig, name, "has \(count) elements; the maximum is \(range.upperBound)")
+            report(.tooBig, name, "has \(count.counted("element")); the maximum is \(range.upperBound)")
         }
         return elements.enumerated().map { index, element in
             let place = path + [name, String(index)]

@@ -134,7 +134,7 @@ struct DeviceRow: Equatable {
         private static func found(_ cells: [String]) -> String {
             let names = cells.prefix(8).map { cell -> String in
                 let isShown = cell.count <= 24 && cell.count(where: \.isHexDigit) < 8 && ShownValue(cell).isWhole
-                return isShown ? cell : "a value of \(cell.count) characters"
+                return isShown ? cell : "a value of \(cell.count.counted("character"))"
             }
             return names.joined(separator: ", ") + (cells.count > names.count ? ", …" : "")
         }
@@ -151,7 +151,7 @@ struct DeviceRow: Equatable {
         case .columns(let columns):
             let cells = try CSVScanner.fields(of: line)
             guard cells.count == columns.count else {
-                throw UsageError("has \(cells.count) columns, but the heading has \(columns.count)")
+                throw UsageError("has \(cells.count.counted("column")), but the heading has \(columns.count)")
             }
             var token: Field?
             var overrides: [Override] = []

@@ -182,8 +182,8 @@ extension JSONValue {
             String(decoding: encoded(), as: UTF8.self)
         // Limits may be in bytes.
         case .string(let text) where text.utf8.count != text.count:
-            "a string of \(text.count) characters, \(text.utf8.count) bytes"
-        case .string(let text): "a string of \(text.count) characters"
+            "a string of \(text.count.counted("character")), \(text.utf8.count.counted("byte"))"
+        case .string(let text): "a string of \(text.count.counted("character"))"
         case .array: "an array"
         case .object: "an object"
         }

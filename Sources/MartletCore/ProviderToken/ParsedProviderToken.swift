@@ -195,7 +195,7 @@ public enum ProviderTokenError: Error, Sendable, Hashable, CustomStringConvertib
         case .missing(let field): "the provider token has no \(field)"
         case .invalidIssuedAt: "the iat of the provider token must be a number of seconds since 1970"
         case .invalidSignature(let count):
-            "the signature of the provider token has \(count) bytes; it must be the 64 bytes of ES256, or DER"
+            "the signature of the provider token has \(count.counted("byte")); it must be the 64 bytes of ES256, or DER"
         case .impossibleSignature:
             "the signature of the provider token is impossible: r and s of ES256 are at least 1 and less than the"
                 + " order of the curve P-256"

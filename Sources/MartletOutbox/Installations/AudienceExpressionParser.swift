@@ -285,8 +285,17 @@ struct AudienceExpressionParser {
             switch scalar {
             case "-": ": write ! to exclude, and a tag that begins with - in quotation marks"
             case "&", "|": ": write \(scalar)\(scalar)"
-            default: ""
+            default: ": expected a tag, a condition such as locale:de, or one of &&, ||, !, ( and )"
             }
-        return AudienceExpressionError("unexpected \(ShownValue.quoted(String(scalar)))\(hint)", at: position)
+        return AudienceExpressionError("unexpected \(shown(scalar))\(hint)", at: position)
+    }
+
+    /// Returns a character in quotation marks, or the code of one that is not visible by itself.
+    private static func shown(_ scalar: Unicode.Scalar) -> String {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .nonspacingMark, .spacingMark, .enclosingMark, .privateUse, .unassigned:
+            "U+\(String(scalar.value, radix: 16, uppercase: true))"
+        default: "\"\(scalar)\""
+        }
     }
 }

@@ -266,6 +266,7 @@ enum InstallationSchemas {
             "type": "object", "required": ["user", "tokens"], "additionalProperties": false,
             "description": "A line of an import: an installation as it is listed, or a part of it",
             "properties": {
+              "app": {"type": ["string", "null"], "description": "The app in the path, if present"},
               "id": {"oneOf": [{"$ref": "#/components/schemas/InstallationID"}, {"type": "null"}],
                 "description": "Without it, the app, the environment and the device token determine the identifier"},
               "user": {"$ref": "#/components/schemas/User"},

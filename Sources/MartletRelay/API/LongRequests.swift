@@ -13,6 +13,8 @@ actor LongRequests {
     static let leastByteCount = 16 << 10
     /// The maximum number of JSON values in a long body, enough for the longest list of tokens with a payload.
     static let valueLimit = 20_000
+    /// The maximum number of destinations of a request whose pushes are built in one turn of its caller.
+    static let destinationsPerTurn = 500
 
     /// Shuts the loop down with the last reference to these requests.
     private let owner: LoopOwner

@@ -41,7 +41,9 @@ extension PushRequestBuilder {
         for (index, request) in requests.enumerated() {
             let line = firstLine.map { $0 + index }
             do throws(APIProblem) {
-                groups.append(.success(try group(of: try request.get(), line: line, try audiences[index]?.get())))
+                let read = try request.get()
+                let found = try audiences[index]?.get()
+                groups.append(.success(try await group(of: read, line: line, found, by: intake)))
             } catch {
                 groups.append(.failure(error))
             }
@@ -96,11 +98,13 @@ extension PushRequestBuilder {
     private mutating func group(
         of request: PushRequest,
         line: Int?,
-        _ found: FoundAudience?
-    ) throws(APIProblem) -> PushGroup {
+        _ found: FoundAudience?,
+        by intake: Intake
+    ) async throws(APIProblem) -> PushGroup {
         guard let found else {
             if let job = try job(of: request, line: line) { return PushGroup(pushes: [], phones: nil, job: job) }
-            return PushGroup(pushes: try self.pushes(of: request, line: line).map(HashedPush.init), phones: nil)
+            let built = try await self.pushes(of: request, line: line, inTurns: intake.longRequests)
+            return PushGroup(pushes: built, phones: nil)
         }
         let (app, need) = (found.app, found.need)
         try checkTimes(of: request)
@@ -136,6 +140,25 @@ extension PushRequestBuilder {
         // A mistake is reported also when no phone gets the push. Snapshots were checked when they were read.
         if pushes.isEmpty, case .payload = request.content { try checkPush(of: request, in: app) }
         return PushGroup(pushes: pushes.map(HashedPush.init), phones: phones)
+    }
+
+    /// Builds the pushes of a request that names tokens or a channel, those of a long list in several turns of the
+    /// caller.
+    private mutating func pushes(
+        of request: PushRequest,
+        line: Int?,
+        inTurns longRequests: LongRequests
+    ) async throws(APIProblem) -> [HashedPush] {
+        let (count, step) = (request.destinations.count, LongRequests.destinationsPerTurn)
+        var pushes: [HashedPush] = []
+        pushes.reserveCapacity(count)
+        for start in stride(from: 0, to: count, by: step) {
+            if start > 0 { await longRequests.inTurn(of: caller.name) {} }
+            let places = start..<min(start + step, count)
+            let built = try self.pushes(of: request, line: line, at: places)
+            pushes += built.map { HashedPush($0) }
+        }
+        return pushes
     }
 
     /// Refuses the requests to audiences of which a push is stored with another content: otherwise only the phones that

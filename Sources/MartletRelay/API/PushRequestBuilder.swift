@@ -31,9 +31,17 @@ struct PushRequestBuilder {
 
     /// Builds the pushes of a request that names tokens or a channel, one for each destination.
     ///
-    /// A request in a batch has a line number. The error is that the caller may not send the push, or that Apple would
-    /// refuse it.
-    mutating func pushes(of request: PushRequest, line: Int? = nil) throws(APIProblem) -> [OutboxPush] {
+    /// The error is that the caller may not send the push, or that Apple would refuse it.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - line: The number of the line of a request in a batch.
+    ///   - places: The indices of the destinations; nil for all of them.
+    mutating func pushes(
+        of request: PushRequest,
+        line: Int? = nil,
+        at places: Range<Int>? = nil
+    ) throws(APIProblem) -> [OutboxPush] {
         let key = requestKey(ofLine: line)
         let app = try app(of: request)
         try checkTimes(of: request)
@@ -46,10 +54,12 @@ struct PushRequestBuilder {
             )
         }
         let bundle = request.bundleID ?? app.bundleIDs[0]
+        let places = places ?? request.destinations.indices
         var pushes: [OutboxPush] = []
-        pushes.reserveCapacity(request.destinations.count)
+        pushes.reserveCapacity(places.count)
         let sourceRequest = request.sourceRequest
-        for (index, destination) in request.destinations.enumerated() {
+        for index in places {
+            let destination = request.destinations[index]
             let id = request.id ?? key.flatMap { APNsID(app: app.name, idempotencyKey: $0, "\(index)") }
             pushes.append(try push(of: request, sourceRequest, to: destination, lane, bundle, id, renderer))
         }

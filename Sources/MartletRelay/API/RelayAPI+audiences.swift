@@ -23,7 +23,7 @@ extension RelayAPI {
             let app = try await call.configuredApp(try call.app())
             var count = try AudienceCount(try call.object(of: AudienceCount.members), of: app)
             do throws(OutboxError) {
-                try await count.run(in: await call.parts.server.context)
+                try await count.run(in: await call.parts.server.context, for: call.caller.name)
             } catch {
                 throw APIProblem(error)
             }

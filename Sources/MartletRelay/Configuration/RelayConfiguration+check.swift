@@ -125,6 +125,12 @@ extension RelayConfiguration {
         if let http, !http.isOfThisMachine {
             remarks.append("http is open to other machines without TLS: put a proxy with TLS in front of it")
         }
+        for app in apps where app.quietHours?.leaveLessThanAnHour == true {
+            remarks.append(
+                "the quiet-hours of \(app.name) leave less than an hour of each day for alerts, which wait from the"
+                    + " time in from until that in to"
+            )
+        }
         return remarks + sharedKeyRemarks + (telemetry?.remarks ?? [])
     }
 

@@ -12,7 +12,8 @@ struct AudienceCount {
     /// The maximum number of versions in the answer: phones report any texts.
     static let versionLimit = 20
     static let members = ["where", "push-type", "attributes-type", "control"]
-    /// The number of installations that are examined at once, so that other calls need not wait for long.
+    /// The number of installations that are examined at once, so that other calls need not wait for long; the steps of
+    /// a caller's counts are made one after the other.
     private static let step = 200
 
     private let app: RelayConfiguration.App
@@ -55,13 +56,17 @@ struct AudienceCount {
         }
     }
 
-    /// Counts the installations of an outbox until all, or as many as the limit, have been examined.
-    mutating func run(in context: RelayContext, limit: Int = AudienceCount.limit) async throws(OutboxError) {
+    /// Counts the installations of an outbox for a caller until all, or as many as the limit, have been examined.
+    mutating func run(
+        in context: RelayContext,
+        for caller: String,
+        limit: Int = AudienceCount.limit
+    ) async throws(OutboxError) {
         let store = context.outbox.installations
         var examined = 0
         while !isComplete, examined < limit {
             let (scan, step) = (self.scan, min(AudienceCount.step, limit - examined))
-            let page = try await context.read { () async throws(OutboxError) in
+            let page = try await context.readAlone(for: caller) { () async throws(OutboxError) in
                 try await store.audiencePage(of: scan, limit: step)
             }.get()
             examined += page.examined

@@ -1,5 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
+/// The long calls of the outbox, of which each caller has one under way at a time; further ones wait in order.
+///
+/// The outbox works on one thread, so a call of another caller waits for at most one long call of each.
+final class LongCalls: Sendable {
+    private let slots = Mutex(CallSlots<CheckedContinuation<Void, Never>>(limit: 1))
+
+    /// Begins a call once no other one of the caller is under way.
+    func begin(of caller: String) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let mayBegin = slots.withLock { slots in
+                let mayBegin = slots.begin(of: caller)
+                if !mayBegin { slots.wait(continuation, of: caller) }
+                return mayBegin
+            }
+            if mayBegin { continuation.resume() }
+        }
+    }
+
+    /// Ends a call, and begins the next one of the caller.
+    func end(of caller: String) {
+        slots.withLock { $0.end(of: caller) }?.resume()
+    }
+}
+
 /// The calls of apps that are under way at the same time, up to a limit for each app; further ones wait in order.
 struct CallSlots<Waiter> {
     private let limit: Int

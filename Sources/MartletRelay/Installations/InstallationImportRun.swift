@@ -7,9 +7,9 @@ internal import MartletOutbox
 /// The import of the installations in a body, which is read while it arrives, as fast as its installations are stored.
 struct InstallationImportRun {
     /// The maximum number of installations that are stored together, so that other calls need not wait for long.
-    static let pageSize = 500
+    static let pageSize = 250
     /// The number of tokens from which on no further installation is added to those that are stored together.
-    private static let pageTokens = 1_000
+    private static let pageTokens = 500
     /// The maximum numbers of lines and of their bytes that are read in one turn of the caller, so that other callers
     /// need not wait for long.
     private static let (turnLines, turnBytes) = (500, 64 << 10)
@@ -102,17 +102,17 @@ struct InstallationImportRun {
         tokens.formUnion(own)
     }
 
+    /// Stores the page once no page of another import of the caller is being stored.
     private mutating func storePage() async throws(APIProblem) {
         guard !page.isEmpty else { return }
+        let caller = call.caller.name
+        let pages = await call.parts.server.context.importPages
+        await pages.begin(of: caller)
+        defer { pages.end(of: caller) }
         guard call.service.stillHas(.installations) else {
             throw APIProblem(403, "this key no longer permits changes of installations")
         }
-        let store = call.parts.outbox.installations
-        let (app, page, now) = (reader.app.name, self.page, call.parts.now)
-        let results = try await call.parts.change(
-            remedy: "repeat the import, which changes nothing twice",
-            await store.importPage(page, of: app, at: now)
-        )
+        let results = try await importedPage()
         for (number, result) in zip(lineNumbers, results) {
             switch result {
             case .added, .changed, .unchanged, .known, .unregistered: counts[result, default: 0] += 1
@@ -123,10 +123,55 @@ struct InstallationImportRun {
                 refuse(number, APIProblem(400, "user has \(limit) installations already, the most", at: "/user"))
             }
         }
-        self.page = []
+        page = []
         lineNumbers = []
         identifiers = []
         tokens = []
+    }
+
+    /// Stores the page, and returns the result of each installation.
+    private func importedPage() async throws(APIProblem) -> [ImportResult] {
+        var results = try await stored(page)
+        var renamed: [(index: Int, installation: Installation)] = []
+        for (index, result) in results.enumerated() where result == .identifierIsTaken {
+            guard let other = try await withOtherIdentifier(page[index]) else { continue }
+            renamed.append((index, other))
+        }
+        guard !renamed.isEmpty else { return results }
+        let again = try await stored(renamed.map(\.installation))
+        for (other, result) in zip(renamed, again) { results[other.index] = result }
+        return results
+    }
+
+    private func stored(_ page: [Installation]) async throws(APIProblem) -> [ImportResult] {
+        let store = call.parts.outbox.installations
+        let (app, now) = (reader.app.name, call.parts.now)
+        return try await call.parts.change(
+            remedy: "repeat the import, which changes nothing twice",
+            await store.importPage(page, of: app, at: now)
+        )
+    }
+
+    /// Returns an installation, whose derived identifier another app has, with the identifier of its earlier import, or
+    /// with a new one; nil if its identifier is not the derived one.
+    ///
+    /// Every back end can import an installation with the identifier that another app would derive, which must not
+    /// prevent the import of the other app.
+    private func withOtherIdentifier(_ installation: Installation) async throws(APIProblem) -> Installation? {
+        let slot = Installation.TokenSlot(.device)
+        guard let token = installation.tokens[slot]?.token else { return nil }
+        let derived = try await APIProblem.wrapping(reader.derivedIdentifier(installation.environment, token))
+        guard installation.id == derived else { return nil }
+        let store = call.parts.outbox.installations
+        let (app, user, limit) = (reader.app.name, installation.user, Installation.limitPerUser)
+        let known = try await call.parts.read(await store.installations(of: app, .user(user), after: 0, limit: limit))
+        let earlier = known.map(\.installation).first {
+            $0.environment == installation.environment && $0.tokens[slot]?.token == token
+        }
+        var generator = SystemRandomNumberGenerator()
+        var other = installation
+        other.id = earlier?.id ?? InstallationID(milliseconds: call.parts.now, using: &generator)
+        return other
     }
 
     private mutating func refuse(_ line: Int, _ problem: APIProblem) {

@@ -7,7 +7,7 @@ internal import MartletTransport
 
 extension InstallationReader {
     /// The members of a listed installation that an import ignores, because the relay sets them.
-    static let ignoredMembers = ["app", "created-at", "changed-at", "seen-at"]
+    static let ignoredMembers = ["created-at", "changed-at", "seen-at"]
 
     /// Reads a line of an import; the problem of a line that is not valid has status 400.
     func importedInstallation(onLine line: [UInt8], at now: Int64) -> Result<Installation, APIProblem> {
@@ -32,7 +32,10 @@ extension InstallationReader {
     /// - Returns: The installation.
     /// - Throws: ``InstallationError`` that names the member, its value and the rule.
     func importedInstallation(_ row: Field, at now: Int64) throws(InstallationError) -> Installation {
-        let change = try change(of: row, by: .backEnd, besides: ["id", "user"] + Self.ignoredMembers)
+        let change = try change(of: row, by: .backEnd, besides: ["app", "id", "user"] + Self.ignoredMembers)
+        if let field = row["app"].ifPresent, field.value != .null, field.value?.stringValue != app.name {
+            throw field.mismatch("\(app.name), the app in the path")
+        }
         let environment = change.environment ?? defaultEnvironment
         var installation = Installation(
             id: try identifier(of: row, change, environment),
@@ -66,6 +69,14 @@ extension InstallationReader {
         guard case let token?? = change.tokens[Installation.TokenSlot(.device)] else {
             throw row["tokens"]["device"].mismatch("a device token, unless id is given")
         }
+        return try derivedIdentifier(environment, token)
+    }
+
+    /// Returns the identifier that the app, an environment and a device token determine.
+    func derivedIdentifier(
+        _ environment: PushEnvironment,
+        _ token: DeviceToken
+    ) throws(InstallationError) -> InstallationID {
         let text = [app.name, environment.rawValue, token.hex].joined(separator: "\u{1F}")
         do throws(CryptographyError) {
             return InstallationID(hash: try SHA256.hash(Array(text.utf8)))

@@ -6,14 +6,15 @@ internal import MartletTransport
 
 /// Pushes that came in, until the outbox has answered for them, and the look-ups of their users.
 ///
-/// The outbox stores at most ``limitPerCaller`` pushes of a caller at a time, because the pushes of all others wait for
-/// the commits before theirs.
+/// The outbox stores at most ``limitPerCaller`` pushes of a caller at a time, and one group of its long lists, because
+/// the pushes of all others wait for the commits before theirs.
 struct IncomingPushes {
     /// The maximum number of pushes of a caller that are passed to the outbox before it has answered for them; a larger
     /// group is passed alone.
     static let limitPerCaller = 1_000
-    /// The maximum number of pushes of one request in a group.
-    static let groupSize = 500
+    /// The maximum number of pushes of one request in a group. A group with as many is passed to the outbox once it has
+    /// answered for all pushes of the caller before.
+    static let groupSize = 250
 
     /// A callback with the outbox's answers, one for each push of the group, and the time that is stored with the
     /// pushes.
@@ -88,7 +89,9 @@ struct IncomingPushes {
         for (caller, all) in waiting.sorted(by: { $0.key < $1.key }) {
             var count = countsUnderWay[caller, default: 0]
             let taken = all.prefix { next in
-                guard count == 0 || count + next.group.count <= IncomingPushes.limitPerCaller else { return false }
+                let isShort = next.group.count < IncomingPushes.groupSize
+                let fits = isShort && count + next.group.count <= IncomingPushes.limitPerCaller
+                guard count == 0 || fits else { return false }
                 count += next.group.count
                 return true
             }

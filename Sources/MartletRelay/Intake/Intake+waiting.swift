@@ -14,7 +14,9 @@ extension Intake {
     private static let deadlinePrecision = Duration.milliseconds(20)
 
     /// Returns the statuses of submitted pushes, after waiting for an outcome if a time is given.
-    func statuses(
+    ///
+    /// Those of a long list are made off the event loop.
+    nonisolated func statuses(
         of pushes: [OutboxPush],
         _ answers: [Answer],
         for caller: Callers.Caller,

@@ -25,6 +25,7 @@ actor Intake {
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
+    nonisolated let longRequests: LongRequests
     private(set) var context: RelayContext
     private let dispatcher: Dispatcher
     private var gate: LoadGate
@@ -48,6 +49,7 @@ actor Intake {
 
     init(_ context: RelayContext, dispatcher: Dispatcher) {
         loop = context.loop
+        longRequests = context.longRequests
         self.context = context
         self.dispatcher = dispatcher
         let configuration = context.configuration

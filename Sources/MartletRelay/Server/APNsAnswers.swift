@@ -115,7 +115,7 @@ extension APNsResponse {
         self.init(state, status: error.status ?? 503, reason: error.reason ?? .serviceUnavailable)
     }
 
-    /// Sets the identifier: the client's as it was sent, or else Apple's, or else a fresh one.
+    /// Sets the identifier: the client's as it was sent if it is a UUID, or else Apple's, or else a fresh one.
     mutating func identify(_ request: APNsRequest, orAs freshID: APNsID) {
         let name = request.hasRequestID ? "apns-request-id" : "apns-id"
         if let id = APNsRequest.returnedID(request.ownID) {

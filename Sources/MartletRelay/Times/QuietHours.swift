@@ -24,6 +24,12 @@ struct QuietHours: Sendable, Hashable {
     /// The zone of installations that have reported none, or one that is unknown.
     let zone: Zone
 
+    /// Whether less than an hour of each day is not quiet, which is probably a mistake.
+    var leaveLessThanAnHour: Bool {
+        let length = (end.seconds - start.seconds + 86_400) % 86_400
+        return 86_400 - length < 3_600
+    }
+
     /// Returns the end of the quiet hours that include a time; nil for a time that is not quiet.
     ///
     /// They end when clocks show ``end`` for the first time, also on a day on which clocks are put back.

@@ -134,9 +134,9 @@ struct SchemaValidation {
         var found: [Violation] = []
         switch check {
         case .count(.minimum, let limit) where elements.count < limit:
-            return [Violation(pointer, "has \(elements.count) elements; the minimum is \(limit)")]
+            return [Violation(pointer, "has \(elements.count.counted("element")); the minimum is \(limit)")]
         case .count(.maximum, let limit) where elements.count > limit:
-            return [Violation(pointer, "has \(elements.count) elements; the maximum is \(limit)")]
+            return [Violation(pointer, "has \(elements.count.counted("element")); the maximum is \(limit)")]
         case .firstElements(let schemas):
             for (index, (element, schema)) in zip(elements, schemas).enumerated() {
                 found += try violations(of: element, schema, at: "\(pointer)/\(index)", depth: depth)
@@ -214,9 +214,9 @@ extension SchemaCheck {
         let count = text.unicodeScalars.count
         return switch self {
         case .length(.minimum, let limit) where count < limit:
-            "has \(count) characters; the minimum is \(limit)"
+            "has \(count.counted("character")); the minimum is \(limit)"
         case .length(.maximum, let limit) where count > limit:
-            "has \(count) characters; the maximum is \(limit)"
+            "has \(count.counted("character")); the maximum is \(limit)"
         default: nil
         }
     }

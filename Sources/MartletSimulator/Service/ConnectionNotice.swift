@@ -15,7 +15,7 @@ package struct ConnectionNotice: Sendable, Hashable {
     /// Creates the notice about streams that were refused because the client had too many open.
     init(streamsRefused count: Int, on connection: Int) {
         label = "refused"
-        text = "\(count) streams of connection \(connection): it had as many open as allowed"
+        text = "\(count.counted("stream")) of connection \(connection): it had as many open as allowed"
         json = ["connection": .integer(connection), "streams-refused": .integer(count)]
     }
 

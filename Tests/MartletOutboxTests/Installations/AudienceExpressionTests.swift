@@ -92,7 +92,9 @@ import Testing
             ("app-version>=.1", "separated by dots"), ("app-version>=", "a value"), ("app-version!=2", "found \"!\""),
             ("environment:test", #"environment must be"#), ("!trial", "only excludes installations"),
             ("a || !b", "only excludes"), ("!(a && b)", "only excludes"), ("!all", "only excludes"),
-            ("a, b", "unexpected"),
+            ("a, b", #"at character 2: unexpected ",": expected a tag, a condition such as locale:de, or one of &&"#),
+            ("vip {", #"at character 5: unexpected "{": expected a tag"#),
+            ("a\u{0}", "at character 2: unexpected U+0: expected a tag"), ("\u{301}", "unexpected U+301: expected"),
         ] as [(String, String)]
     )
     func `an error names the place and the rule`(text: String, message: String) {

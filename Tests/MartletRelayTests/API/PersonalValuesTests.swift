@@ -72,7 +72,7 @@ import Testing
             (#"{"anna":{}}"#, "/values/anna", #"have the member "name", for the placeholder in payload.aps.alert"#),
             (#"{"anna":{"name":"A","more":"B"}}"#, "/values/anna/more", "no text of payload or locales has"),
             (#"{"anna":{"name":null}}"#, "/values/anna/name", "a string of at most 1024 bytes, or a number"),
-            (#"{"anna":{"name":"\#(String(repeating: "a", count: 1_025))"}}"#, "/values/anna/name", "1025 characters"),
+            (#"{"anna":{"name":"\#(String(repeating: "a", count: 1_025))"}}"#, "/values/anna/name", "1,025 characters"),
         ] as [(String, String, String)]
     )
     func `a mistake in the values is named with its rule`(values: String, pointer: String, message: String) throws {

@@ -79,7 +79,8 @@ import Testing
             #expect(permissions == Installation.Permission.allCases.map(\.rawValue))
         }
         let imported = schemas?["ImportedInstallation"]?["properties"]?.members?.map(\.name) ?? []
-        let importMembers = InstallationReader.appMembers + InstallationReader.ignoredMembers + ["id", "user", "tags"]
+        let importMembers =
+            InstallationReader.appMembers + InstallationReader.ignoredMembers + ["app", "id", "user", "tags"]
         #expect(imported.sorted() == importMembers.sorted())
         let states = Self.names(schemas?["PushStatus"]?["properties"]?["state"]?["enum"])
         #expect(states == Set(Outcome.State.allCases.map(\.rawValue) + ["accepted", "in-flight"]))

@@ -3,6 +3,7 @@
 import MartletCore
 import MartletHTTPServer
 import MartletOutbox
+import Synchronization
 import Testing
 
 @testable import MartletRelay
@@ -115,6 +116,33 @@ import Testing
         await bench.stop()
     }
 
+    @Test(arguments: [("POST", path, #"{"where":"all"}"#), ("GET", "/v1/apps/orders/installations", "")])
+    func `a count or a list of a caller waits for another of the caller`(
+        method: String,
+        path: String,
+        body: String
+    ) async throws {
+        let own = try RelayConfiguration.Caller(key: "mrt_own", apps: ["orders"], scopes: [.send, .installations])
+        let other = try RelayConfiguration.Caller(key: "mrt_other", apps: ["orders"], scopes: [.send, .installations])
+        let bench = try await RelayBench {
+            $0.callers += [own, other]
+            $0.loadLimits.answerTime = 600_000
+        }
+        let longReads = await bench.relay.context.longReads
+        await longReads.begin(of: "own")
+        let isAnswered = Mutex(false)
+        async let answer = {
+            let answer = await bench.ask(method, path, body, key: "mrt_own")
+            isAnswered.withLock { $0 = true }
+            return answer.status
+        }()
+        for _ in 0..<10 { #expect(await bench.ask(method, path, body, key: "mrt_other").status == 200) }
+        #expect(!isAnswered.withLock { $0 })
+        longReads.end(of: "own")
+        #expect(await answer == 200)
+        await bench.stop()
+    }
+
     @Test func `a count ends at its limit and says that it is not complete`() async throws {
         let bench = try await EnrollmentBench()
         for index in 0..<3 { _ = try await bench.enroll("user \(index)") }
@@ -123,7 +151,7 @@ import Testing
         for (limit, matched, isComplete) in [(2, 2, false), (3, 3, false), (4, 3, true)] as [(Int, Int64, Bool)] {
             let body = JSONField<APIProblem>(["where": "all"], named: "the body")
             var count = try AudienceCount(body, of: app)
-            try await count.run(in: context, limit: limit)
+            try await count.run(in: context, for: "back end", limit: limit)
             #expect(count.json["matched"]?.integerValue == matched && count.json["complete"] == .bool(isComplete))
         }
         await bench.stop()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import Testing
 
 @testable import MartletRelay
@@ -32,5 +33,24 @@ import Testing
         #expect(!isBegun && next == [nil, nil, "fifth", nil])
         let further = [slots.begin(of: "a"), slots.begin(of: "a")]
         #expect(further == [true, false])
+    }
+
+    @Test func `a long call waits for the others of its caller, in order`() async throws {
+        let calls = LongCalls()
+        await calls.begin(of: "a")
+        await calls.begin(of: "b")
+        let begun = Mutex(0)
+        async let second: Void = {
+            await calls.begin(of: "a")
+            begun.withLock { $0 += 1 }
+        }()
+        #expect(begun.withLock { $0 } == 0)
+        calls.end(of: "b")
+        #expect(begun.withLock { $0 } == 0)
+        calls.end(of: "a")
+        await second
+        #expect(begun.withLock { $0 } == 1)
+        calls.end(of: "a")
+        await calls.begin(of: "a")
     }
 }

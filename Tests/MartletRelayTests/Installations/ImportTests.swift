@@ -77,6 +77,19 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a line of another app is refused`() async throws {
+        let bench = try await EnrollmentBench()
+        let phone = #""user":"anna","tokens":{"device":"ab12"}"#
+        let body = lines(#"{"app":"rides",\#(phone)}"#, #"{"app":1,\#(phone)}"#, #"{"app":"orders",\#(phone)}"#)
+        let answer = await bench.ask("POST", "/installations", body)
+        #expect(answer.json["added"] == 1 && answer.json["refused"] == 2, "\(answer.text)")
+        let problem = answer.json["problems"]?.elements?.first
+        #expect(problem?["line"] == 1 && problem?["pointer"] == "/app")
+        #expect(problem?["detail"] == #"app must be orders, the app in the path (found "rides")"#, "\(answer.text)")
+        #expect(await bench.ask("POST", "/installations", #"{"app":null,\#(phone)}"#).json["unchanged"] == 1)
+        await bench.stop()
+    }
+
     @Test func `a later line with the same token changes the installation`() async throws {
         let bench = try await EnrollmentBench()
         let body = lines(
@@ -112,6 +125,25 @@ import Testing
         #expect(answer.json["added"] == 20 && answer.json["refused"] == 2, "\(answer.text)")
         let problems = answer.json["problems"]?.elements ?? []
         #expect(problems.map { $0["line"] } == [1, 22] && problems.map { $0["pointer"] } == ["/id", "/user"])
+        await bench.stop()
+    }
+
+    @Test func `an app cannot take the identifiers that another app's imports have`() async throws {
+        let bench = try await EnrollmentBench()
+        let line = #"{"user":"anna","tokens":{"device":"ab12"}}"#
+        _ = await bench.ask("POST", "/installations", line)
+        let id = try #require(await bench.installations().first?["id"]?.stringValue)
+        #expect(await bench.ask("DELETE", "/installations/\(id)").status == 204)
+        let other = #"{"id":"\#(id)","user":"eve","tokens":{"device":"cd34"}}"#
+        let path = "/v1/apps/rides/installations"
+        #expect(await bench.relay.ask("POST", path, other, key: "mrt_rides").json["added"] == 1)
+        for result in ["added", "unchanged"] {
+            let answer = await bench.ask("POST", "/installations", line)
+            #expect(answer.json[result] == 1 && answer.json["refused"] == 0, "\(answer.text)")
+        }
+        let found = await bench.installations()
+        #expect(found.map { $0["user"] } == ["anna"] && found.first?["id"]?.stringValue != id)
+        #expect(await bench.relay.ask("GET", "\(path)/\(id)", "", key: "mrt_rides").json["user"] == "eve")
         await bench.stop()
     }
 
@@ -156,6 +188,27 @@ import Testing
         #expect(!isImported.withLock { $0 })
         isReleased.signal()
         #expect(await refused == 1)
+        await bench.stop()
+    }
+
+    @Test func `a page waits for the pages of the caller's other imports`() async throws {
+        let bench = try await EnrollmentBench()
+        let pages = await bench.relay.relay.context.importPages
+        await pages.begin(of: "installer")
+        let isImported = Mutex(false)
+        async let added = {
+            let answer = await bench.ask("POST", "/installations", #"{"user":"anna","tokens":{"device":"ab12"}}"#)
+            isImported.withLock { $0 = true }
+            return answer.json["added"]
+        }()
+        let path = "/v1/apps/rides/installations"
+        let line = #"{"user":"bert","tokens":{"device":"cd34"}}"#
+        for result in ["added", "unchanged"] {
+            #expect(await bench.relay.ask("POST", path, line, key: "mrt_rides").json[result] == 1)
+        }
+        #expect(!isImported.withLock { $0 })
+        pages.end(of: "installer")
+        #expect(await added == 1)
         await bench.stop()
     }
 

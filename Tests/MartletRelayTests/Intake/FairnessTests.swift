@@ -174,6 +174,20 @@ import Testing
         #expect(order == ["a1", "b1", "c1", "a2", "b2", "a3"] && turns.isEmpty)
     }
 
+    @Test func `a repeated long list has the identifiers of the first, each once`() async throws {
+        let (bench, _) = try await bench()
+        let count = 2 * LongRequests.destinationsPerTurn + 1
+        let tokens = (0..<count).map { #""\#(String(0xA000 + $0, radix: 16))""# }.joined(separator: ",")
+        let body = later(bench, to: "[\(tokens)]")
+        var identifiers: [[String]] = []
+        for _ in 0..<2 {
+            let answer = await bench.ask("POST", "/v1/pushes", body, fields: ["idempotency-key": "list"])
+            identifiers.append(answer.json["pushes"]?.elements?.compactMap { $0["id"]?.stringValue } ?? [])
+        }
+        #expect(Set(identifiers[0]).count == count && identifiers[1] == identifiers[0])
+        await bench.stop()
+    }
+
     @Test func `the longest list of tokens is within the limit of values`() {
         #expect(LongRequests.valueLimit > PushRequest.longestList + PushLimits.broadcastPayloadByteCount)
     }

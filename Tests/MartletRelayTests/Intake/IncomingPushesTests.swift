@@ -45,8 +45,8 @@ import Testing
     @Test func `a caller takes a bounded part of each commit`() throws {
         let (deadline, later) = (MonotonicTime(nanoseconds: 50), MonotonicTime(nanoseconds: 90))
         var incoming = IncomingPushes()
-        let group = [HashedPush](repeating: try Self.push(1), count: IncomingPushes.groupSize)
-        for _ in 0..<80 { incoming.add(group, from: "flood") { _, _ in } }
+        let group = [HashedPush](repeating: try Self.push(1), count: 100)
+        for _ in 0..<400 { incoming.add(group, from: "flood") { _, _ in } }
         let firstCommit = incoming.take(at: 1_000, answerBy: deadline)
         let first = try #require(firstCommit)
         #expect(first.pushes.count == IncomingPushes.limitPerCaller && incoming.count == 40_000)
@@ -57,15 +57,33 @@ import Testing
         let secondCommit = incoming.take(at: 1_002, answerBy: later)
         let second = try #require(secondCommit)
         #expect(second.pushes.map(\.push.id) == [try Self.push(3).push.id])
-        #expect(incoming.answered(first).count == 2)
+        #expect(incoming.answered(first).count == 10)
         let thirdCommit = incoming.take(at: 1_003, answerBy: later)
         let third = try #require(thirdCommit)
         #expect(third.pushes.count == IncomingPushes.limitPerCaller)
-        // A store that does not answer holds up the pushes behind the commit, too: 76 groups and a single push.
-        #expect(incoming.takeOverdue(at: later).reduce(0) { $0 + $1.groups.count } == 1 + 2 + 77)
+        // A store that does not answer holds up the pushes behind the commit, too: 380 groups and a single push.
+        #expect(incoming.takeOverdue(at: later).reduce(0) { $0 + $1.groups.count } == 1 + 10 + 381)
         #expect(incoming.count == 1_001 && !incoming.hasWaiting)
         let (other, flood) = (incoming.answered(second), incoming.answered(third))
         #expect(other.isEmpty && flood.isEmpty && incoming.count == 0)
+    }
+
+    @Test func `one group of a caller's long lists is stored at a time`() throws {
+        let deadline = MonotonicTime(nanoseconds: 50)
+        var incoming = IncomingPushes()
+        incoming.add([try Self.push(1)], from: "flood") { _, _ in }
+        let group = [HashedPush](repeating: try Self.push(2), count: IncomingPushes.groupSize)
+        for _ in 0..<2 { incoming.add(group, from: "flood") { _, _ in } }
+        incoming.add([try Self.push(3)], from: "other") { _, _ in }
+        for counts in [[1, 1], [IncomingPushes.groupSize], [IncomingPushes.groupSize]] {
+            let taken = incoming.take(at: 1_000, answerBy: deadline)
+            let commit = try #require(taken)
+            let isNothingMore = incoming.take(at: 1_000, answerBy: deadline) == nil
+            #expect(isNothingMore)
+            let groups = incoming.answered(commit)
+            #expect(groups.map(\.count) == counts)
+        }
+        #expect(!incoming.hasWaiting)
     }
 
     @Test func `a look-up counts as pushes until the store has answered`() throws {

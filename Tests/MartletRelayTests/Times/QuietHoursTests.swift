@@ -97,6 +97,17 @@ extension QuietHours {
         #expect(without == nil)
     }
 
+    @Test(arguments: [
+        ("22:00", "21:59", true), ("22:00", "21:01", true), ("22:00", "21:00", false), ("00:00", "23:30", true),
+        ("00:00", "23:00", false), ("22:00", "07:00", false), ("11:00", "11:20", false),
+    ])
+    func `quiet hours that leave less than an hour have a warning`(start: String, end: String, warns: Bool) throws {
+        let hours = #""rate": 100, "quiet-hours": {"from": "\#(start)", "to": "\#(end)"}"#
+        let file = try ConfigurationFile(ConfigurationFile.good(("\"rate\": 100", hours)))
+        let configuration = try RelayConfiguration(file: file.path)
+        #expect(configuration.warnings.contains { $0.hasPrefix("the quiet-hours of orders leave") } == warns)
+    }
+
     @Test func `an app has the quiet hours of its configuration`() throws {
         let hours = #""rate": 100, "quiet-hours": {"from": "22:00", "to": "07:00", "time-zone": "Asia/Tokyo"}"#
         let file = try ConfigurationFile(ConfigurationFile.good(("\"rate\": 100", hours)))

@@ -71,6 +71,8 @@ import Testing
             (#"{"minimum":0.5}"#, "0", "it is 0; the minimum is 0.5"),
             (#"{"maxLength":2}"#, #""abc""#, "it has 3 characters; the maximum is 2"),
             (#"{"minItems":1}"#, "[]", "it has 0 elements; the minimum is 1"),
+            (#"{"minItems":2}"#, "[7]", "it has 1 element; the minimum is 2"),
+            (#"{"minLength":2}"#, #""a""#, "it has 1 character; the minimum is 2"),
             (#"{"anyOf":[{"type":"null"},{"type":"object","required":["a"]}]}"#, "{}", "/a is missing"),
             (
                 #"{"oneOf":[{"type":"number"},{"type":"integer"}]}"#, "1",

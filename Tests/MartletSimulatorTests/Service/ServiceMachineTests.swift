@@ -104,13 +104,14 @@ import Testing
         }
     }
 
-    @Test func `an empty identifier is answered with a generated one`() {
+    @Test(arguments: ["", "42", "{123e4567-e89b-12d3-a456-4266554400a0}"])
+    func `a malformed identifier is answered with a generated one`(malformed: String) {
         var machine = machine()
         var client = ClientState()
         var request = request()
-        request.headers.id = ""
+        request.headers.id = malformed
         let decision = machine.decide(on: request, from: &client, over: .pushes, at: now)
-        #expect(decision.answer.reason == .badMessageID && decision.id.count == 36)
+        #expect(decision.answer.reason == .badMessageID && (try? APNsID(decision.id)) != nil)
     }
 
     @Test func `a fault changes the answer and not the effect of a request`() {
