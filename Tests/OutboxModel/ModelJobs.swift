@@ -8,6 +8,7 @@ internal import Synchronization
 struct JobModel: Sendable {
     private var jobs: [StoredJob] = []
     private var lastNumber: Int64 = 0
+    private var lastEnd: Int64 = 0
 
     mutating func add(_ job: Job, highMark: Int64, at now: Int64) -> JobAddition {
         if let stored = self.job(job.id, of: job.app) {
@@ -69,6 +70,20 @@ struct JobModel: Sendable {
         let count = (jobs[index].outcomes[state] ?? 0) + change
         jobs[index].outcomes[state] = count == 0 ? nil : count
         jobs[index].outcomesChangedAt = max(jobs[index].outcomesChangedAt, now)
+    }
+
+    mutating func recordEnds(limit: Int) -> [StoredJob] {
+        let ended = jobs.indices.filter { jobs[$0].endedAt != nil && jobs[$0].endCursor == nil }.prefix(limit)
+        for index in ended {
+            lastEnd += 1
+            jobs[index].endCursor = lastEnd
+        }
+        return ended.map { jobs[$0] }
+    }
+
+    func endedJobs(of app: String, after cursor: Int64, limit: Int) -> [StoredJob] {
+        let ended = jobs.filter { $0.job.app == app && $0.endCursor ?? 0 > cursor }
+        return Array(ended.sorted { $0.endCursor ?? 0 < $1.endCursor ?? 0 }.prefix(limit))
     }
 
     mutating func deleteJobs(endedBefore time: Int64, limit: Int) -> Int {
@@ -134,6 +149,12 @@ struct ModelJobs: JobStore {
 
     func cancelPushes(of job: StoredJob, before cursor: Int64?, limit: Int, at now: Int64) -> CancelledPushes {
         disk.model.withLock { $0.cancelPushes(of: job, before: cursor, limit: limit, at: now) }
+    }
+
+    func recordEnds(limit: Int) -> [StoredJob] { disk.model.withLock { $0.jobs.recordEnds(limit: limit) } }
+
+    func endedJobs(of app: String, after cursor: Int64, limit: Int) -> [StoredJob] {
+        disk.model.withLock { $0.jobs.endedJobs(of: app, after: cursor, limit: limit) }
     }
 
     func deleteJobs(endedBefore time: Int64, limit: Int) -> Int {

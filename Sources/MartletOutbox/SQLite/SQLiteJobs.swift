@@ -99,6 +99,18 @@ struct SQLiteJobs: JobStore {
         }
     }
 
+    func recordEnds(limit: Int) async throws(OutboxError) -> [StoredJob] {
+        try await outbox.change { (tables) throws(SQLiteError) in try tables.jobs.recordEnds(limit: limit) }
+    }
+
+    func endedJobs(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [StoredJob] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return [] }
+            let condition = "app = ? AND end_cursor > ? ORDER BY end_cursor LIMIT ?"
+            return try tables.jobs.all(condition, app, cursor, Int64(limit))
+        }
+    }
+
     func deleteJobs(endedBefore time: Int64, limit: Int) async throws(OutboxError) -> Int {
         try await outbox.change { (tables) throws(SQLiteError) in
             try tables.database.connection.prepare(

@@ -57,6 +57,16 @@ struct SealedJobs: JobStore {
         try await store.cancelPushes(of: job, before: cursor, limit: limit, at: now)
     }
 
+    func recordEnds(limit: Int) async throws(OutboxError) -> [StoredJob] {
+        let seal = try await keeper.seal()
+        return try await store.recordEnds(limit: limit).map { $0.opened(by: seal) }
+    }
+
+    func endedJobs(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [StoredJob] {
+        let seal = try await keeper.seal()
+        return try await store.endedJobs(of: app, after: cursor, limit: limit).map { $0.opened(by: seal) }
+    }
+
     func deleteJobs(endedBefore time: Int64, limit: Int) async throws(OutboxError) -> Int {
         try await store.deleteJobs(endedBefore: time, limit: limit)
     }
