@@ -117,9 +117,12 @@ extension PushRequestBuilder {
                 phones.leaveOut(reason ?? .notConfigured)
                 continue
             }
+            guard let own = requests.request(for: member)?.scheduled(for: member) else {
+                phones.leaveOut(.noValues)
+                continue
+            }
             let place = member.installation.description
             let id = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, place) }
-            let own = requests.request(for: member).scheduled(for: member)
             var push = try push(of: own, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
             push.user = member.user
             guard push.wait(for: app.quietHours, in: member.timeZone, at: now) else {
