@@ -55,6 +55,11 @@ struct JobModel: Sendable {
         jobs[index].expandedAt = now
     }
 
+    mutating func replaceRequest(of job: StoredJob, with request: [UInt8]) {
+        guard let index = jobs.firstIndex(where: { $0.number == job.number }) else { return }
+        jobs[index].job.request = request
+    }
+
     mutating func cancel(_ id: APNsID, of app: String, at now: Int64) -> StoredJob? {
         guard let index = jobs.firstIndex(where: { $0.job.id == id && $0.job.app == app }) else { return nil }
         if jobs[index].endedAt == nil {
@@ -142,6 +147,10 @@ struct ModelJobs: JobStore {
     func expandingJobCount(of app: String) -> Int { disk.model.withLock { $0.jobs.expandingJobCount(of: app) } }
 
     func expand(_ page: JobPage, at now: Int64) -> JobExpansion { disk.model.withLock { $0.expand(page, at: now) } }
+
+    func replaceRequest(of job: StoredJob, with request: [UInt8]) {
+        disk.model.withLock { $0.jobs.replaceRequest(of: job, with: request) }
+    }
 
     func cancel(_ id: APNsID, of app: String, at now: Int64) -> StoredJob? {
         disk.model.withLock { $0.jobs.cancel(id, of: app, at: now) }

@@ -63,6 +63,14 @@ package protocol JobStore: Sendable {
     ///   shows. Otherwise nothing has changed.
     func expand(_ page: JobPage, at now: Int64) async throws(OutboxError) -> JobExpansion
 
+    /// Replaces the request of a job, whose fingerprint stays, so that a repeated request creates no other job.
+    ///
+    /// - Parameters:
+    ///   - job: The job.
+    ///   - request: The new request.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func replaceRequest(of job: StoredJob, with request: [UInt8]) async throws(OutboxError)
+
     /// Cancels a job that has not ended, so that it is expanded no further.
     ///
     /// Its stored pushes stay: ``cancelPushes(of:before:limit:at:)`` cancels them.

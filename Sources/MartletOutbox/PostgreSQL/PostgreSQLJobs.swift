@@ -108,6 +108,14 @@ struct PostgreSQLJobs: JobStore {
         return .stored(pushes: stored, leftOut: refused)
     }
 
+    func replaceRequest(of job: StoredJob, with request: [UInt8]) async throws(OutboxError) {
+        try await outbox.connections.query(
+            .watching,
+            "UPDATE martlet.job SET request = $2 WHERE number = $1",
+            [.integer(job.number), .bytes(request)]
+        ) { _ in }
+    }
+
     func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> StoredJob? {
         let number = try await outbox.apps.number(of: app)
         try await outbox.connections.query(

@@ -67,6 +67,13 @@ struct SQLiteJobs: JobStore {
         }
     }
 
+    func replaceRequest(of job: StoredJob, with request: [UInt8]) async throws(OutboxError) {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            try tables.database.connection.prepare("UPDATE job SET request = ? WHERE number = ?")
+                .run(with: request, job.number)
+        }
+    }
+
     func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> StoredJob? {
         try await outbox.change { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return nil }

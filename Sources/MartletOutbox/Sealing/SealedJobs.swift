@@ -43,6 +43,14 @@ struct SealedJobs: JobStore {
         try await store.expand(page.replacing(pushes: try await keeper.seal(page.pushes)), at: now)
     }
 
+    func replaceRequest(of job: StoredJob, with request: [UInt8]) async throws(OutboxError) {
+        let seal = try await keeper.seal()
+        var changed = job.job
+        changed.request = request
+        let sealed = try OutboxError.mapping { () throws(CryptographyError) in try seal.seal(changed) }
+        try await store.replaceRequest(of: job, with: sealed.request)
+    }
+
     func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> StoredJob? {
         let seal = try await keeper.seal()
         return try await store.cancel(id, of: app, at: now)?.opened(by: seal)

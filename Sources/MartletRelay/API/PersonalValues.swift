@@ -146,4 +146,16 @@ struct PersonalValues {
         let sizes = candidates.map { template.byteCount(with: $0.texts) }
         return zip(sizes, candidates).max { $0.0 < $1.0 }?.1
     }
+
+    /// Returns the stored request of a job without the values of a user; nil for one that has none.
+    static func request(_ request: [UInt8], without user: String) -> [UInt8]? {
+        guard var members = (try? JSONReader.read(request))?.members,
+            let index = members.firstIndex(where: { $0.name == "values" }),
+            let values = members[index].value.members
+        else { return nil }
+        let others = values.filter { !$0.name.utf8.elementsEqual(user.utf8) }
+        guard others.count < values.count else { return nil }
+        members[index].value = .object(others)
+        return JSONValue.object(members).encoded()
+    }
 }

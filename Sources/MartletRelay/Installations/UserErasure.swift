@@ -7,6 +7,8 @@ internal import MartletOutbox
 struct UserErasure {
     /// The number of pushes that one commit removes, so that other calls need not wait for long.
     private static let step = 100
+    /// The number of jobs that are read at once, with their requests.
+    private static let jobStep = 20
 
     private let app: String
     private let parts: RelayParts
@@ -19,7 +21,8 @@ struct UserErasure {
         self.parts = parts
     }
 
-    /// Cancels the waiting pushes of the user, deletes the dead letters, and removes the installations and tickets.
+    /// Cancels the waiting pushes of the user, deletes the dead letters, and removes the installations, the tickets and
+    /// the values in the requests of jobs.
     ///
     /// The installations are removed after the pushes, so that a call that failed can be repeated: pushes that were
     /// accepted before a phone had enrolled are found by its tokens.
@@ -35,6 +38,7 @@ struct UserErasure {
         // These, and the pushes that were accepted meanwhile. The store accepts none from the removal on, unless the
         // user enrolls again.
         try await erasePushes(.user(user))
+        try await eraseValues(of: user)
         try await parts.outbox.localFile?.discardRemovedContent()
         if deadLetters > 0 { await parts.monitor.readDeadLetters() }
     }
@@ -55,6 +59,20 @@ struct UserErasure {
             await parts.dispatcher.recordRemoval(of: erased.cancelled)
             cursor = erased.next
         } while cursor != nil
+    }
+
+    /// Removes the values of the user from the requests of jobs.
+    private func eraseValues(of user: String) async throws(OutboxError) {
+        let jobs = parts.outbox.jobs
+        var last: Int64?
+        repeat {
+            let page = try await jobs.jobs(of: app, before: last, limit: Self.jobStep)
+            for job in page where !job.isDamaged {
+                guard let request = PersonalValues.request(job.job.request, without: user) else { continue }
+                try await jobs.replaceRequest(of: job, with: request)
+            }
+            last = page.count < Self.jobStep ? nil : page.last?.number
+        } while last != nil
     }
 
     /// The numbers for the answer of the API.

@@ -159,6 +159,15 @@ import Testing
         #expect(error?.pointer == pointer && error?.detail.contains(message) == true, "\(error?.detail ?? "")")
     }
 
+    @Test func `the values of one user are removed from a stored request`() {
+        let text = #"{"payload":{"n":"{{n}}"},"to":{"all":true},"values":{"anna":{"n":1.50},"bob":{"n":2}}}"#
+        let request = Array(text.utf8)
+        let rest = PersonalValues.request(request, without: "anna").map { String(decoding: $0, as: UTF8.self) }
+        #expect(rest == #"{"payload":{"n":"{{n}}"},"to":{"all":true},"values":{"bob":{"n":2}}}"#)
+        #expect(PersonalValues.request(request, without: "carl") == nil)
+        #expect(PersonalValues.request(Array(#"{"payload":{},"to":{"all":true}}"#.utf8), without: "anna") == nil)
+    }
+
     @Test func `defaults need values`() throws {
         let text = #"{"to":{"all":true},"payload":{"n":"{{n}}"},"default-values":{"n":1}}"#
         let error = #expect(throws: APIProblem.self) { try PushRequest(try JSONReader.read(Array(text.utf8))) }
