@@ -8,6 +8,7 @@ internal import Synchronization
 struct JobModel: Sendable {
     private var jobs: [StoredJob] = []
     private var lastNumber: Int64 = 0
+    private var lastEnd: Int64 = 0
 
     mutating func add(_ job: Job, highMark: Int64, at now: Int64) -> JobAddition {
         if let stored = self.job(job.id, of: job.app) {
@@ -54,6 +55,11 @@ struct JobModel: Sendable {
         jobs[index].expandedAt = now
     }
 
+    mutating func replaceRequest(of job: StoredJob, with request: [UInt8]) {
+        guard let index = jobs.firstIndex(where: { $0.number == job.number }) else { return }
+        jobs[index].job.request = request
+    }
+
     mutating func cancel(_ id: APNsID, of app: String, at now: Int64) -> StoredJob? {
         guard let index = jobs.firstIndex(where: { $0.job.id == id && $0.job.app == app }) else { return nil }
         if jobs[index].endedAt == nil {
@@ -69,6 +75,20 @@ struct JobModel: Sendable {
         let count = (jobs[index].outcomes[state] ?? 0) + change
         jobs[index].outcomes[state] = count == 0 ? nil : count
         jobs[index].outcomesChangedAt = max(jobs[index].outcomesChangedAt, now)
+    }
+
+    mutating func recordEnds(limit: Int) -> [StoredJob] {
+        let ended = jobs.indices.filter { jobs[$0].endedAt != nil && jobs[$0].endCursor == nil }.prefix(limit)
+        for index in ended {
+            lastEnd += 1
+            jobs[index].endCursor = lastEnd
+        }
+        return ended.map { jobs[$0] }
+    }
+
+    func endedJobs(of app: String, after cursor: Int64, limit: Int) -> [StoredJob] {
+        let ended = jobs.filter { $0.job.app == app && $0.endCursor ?? 0 > cursor }
+        return Array(ended.sorted { $0.endCursor ?? 0 < $1.endCursor ?? 0 }.prefix(limit))
     }
 
     mutating func deleteJobs(endedBefore time: Int64, limit: Int) -> Int {
@@ -128,12 +148,22 @@ struct ModelJobs: JobStore {
 
     func expand(_ page: JobPage, at now: Int64) -> JobExpansion { disk.model.withLock { $0.expand(page, at: now) } }
 
+    func replaceRequest(of job: StoredJob, with request: [UInt8]) {
+        disk.model.withLock { $0.jobs.replaceRequest(of: job, with: request) }
+    }
+
     func cancel(_ id: APNsID, of app: String, at now: Int64) -> StoredJob? {
         disk.model.withLock { $0.jobs.cancel(id, of: app, at: now) }
     }
 
     func cancelPushes(of job: StoredJob, before cursor: Int64?, limit: Int, at now: Int64) -> CancelledPushes {
         disk.model.withLock { $0.cancelPushes(of: job, before: cursor, limit: limit, at: now) }
+    }
+
+    func recordEnds(limit: Int) -> [StoredJob] { disk.model.withLock { $0.jobs.recordEnds(limit: limit) } }
+
+    func endedJobs(of app: String, after cursor: Int64, limit: Int) -> [StoredJob] {
+        disk.model.withLock { $0.jobs.endedJobs(of: app, after: cursor, limit: limit) }
     }
 
     func deleteJobs(endedBefore time: Int64, limit: Int) -> Int {

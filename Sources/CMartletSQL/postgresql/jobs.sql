@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 
--- The functions that add jobs and expand them into pushes.
+-- The functions that add jobs, expand them into pushes and record their ends.
 
 -- Adds a job; returns false if another job of the app has its identifier.
 CREATE FUNCTION martlet.add_job(
@@ -67,4 +67,27 @@ BEGIN
         )
     WHERE j.number = p_job;
     RETURN refused::text;
+END $$;
+
+-- Gives jobs that have ended their positions in the order of ends, and returns their numbers. The row of the reader is
+-- locked until the commit, so that positions become visible in ascending order and no job gets two.
+CREATE FUNCTION martlet.record_job_ends(p_limit bigint) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+DECLARE
+    ended_jobs bigint[];
+    last_cursor bigint;
+BEGIN
+    SELECT array_agg(e.number ORDER BY e.number) INTO ended_jobs FROM (
+        SELECT j.number FROM martlet.job_content j
+        WHERE j.expanded_at IS NOT NULL AND j.end_cursor IS NULL AND j.ended >= j.stored
+        ORDER BY j.number LIMIT p_limit
+    ) e;
+    IF ended_jobs IS NULL THEN RETURN; END IF;
+    INSERT INTO martlet.reader AS r (name, cursor) VALUES ('job-ends', cardinality(ended_jobs))
+    ON CONFLICT (name) DO UPDATE SET cursor = r.cursor + excluded.cursor
+    RETURNING r.cursor INTO last_cursor;
+    RETURN QUERY
+        UPDATE martlet.job j SET end_cursor = last_cursor - cardinality(ended_jobs) + e.place
+        FROM unnest(ended_jobs) WITH ORDINALITY AS e (number, place)
+        WHERE j.number = e.number AND j.end_cursor IS NULL
+        RETURNING j.number;
 END $$;

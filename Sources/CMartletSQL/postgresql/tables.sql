@@ -240,11 +240,15 @@ CREATE TABLE martlet.job (
     -- The number of stored pushes, and the numbers of installations that were left out, by reason.
     stored bigint NOT NULL DEFAULT 0,
     left_out jsonb NOT NULL DEFAULT '{}',
+    -- The position in the order of ends; null until the end is recorded.
+    end_cursor bigint,
     UNIQUE (id, app)
 );
 CREATE INDEX job_app ON martlet.job (app, number);
 CREATE INDEX job_active ON martlet.job (number) WHERE state <> 'expanded';
 CREATE INDEX job_end ON martlet.job (expanded_at) WHERE expanded_at IS NOT NULL;
+CREATE INDEX job_without_end ON martlet.job (number) WHERE expanded_at IS NOT NULL AND end_cursor IS NULL;
+CREATE INDEX job_end_cursor ON martlet.job (app, end_cursor) WHERE end_cursor IS NOT NULL;
 
 -- The numbers of the pushes of a job that have ended, a row for each state of an outcome. The rows are inserted with
 -- the job, so that the end of a push only updates one, and nothing is counted for a job that was deleted.

@@ -120,11 +120,15 @@ CREATE TABLE job (
     stored INTEGER NOT NULL, left_out TEXT NOT NULL,
     -- The JSON from which the pushes are built.
     request BLOB NOT NULL,
+    -- The position in the order of ends; null until the end is recorded.
+    end_cursor INTEGER,
     UNIQUE (id, app)
 );
 CREATE INDEX job_app ON job (app, number);
 CREATE INDEX job_active ON job (number) WHERE state <> 'expanded';
 CREATE INDEX job_end ON job (expanded_at) WHERE expanded_at IS NOT NULL;
+CREATE INDEX job_without_end ON job (number) WHERE expanded_at IS NOT NULL AND end_cursor IS NULL;
+CREATE INDEX job_end_cursor ON job (app, end_cursor) WHERE end_cursor IS NOT NULL;
 -- The numbers of the pushes of a job that have ended, a row for each state of an outcome. The rows are inserted with
 -- the job, so that the end of a push only updates one, and nothing is counted for a job that was deleted.
 CREATE TABLE job_outcome (

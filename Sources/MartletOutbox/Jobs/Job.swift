@@ -75,6 +75,8 @@ package struct StoredJob: Sendable, Hashable {
     package var outcomes: [Outcome.State: Int]
     /// The time when ``outcomes`` changed last, in milliseconds since 1970; 0 before the first change.
     package var outcomesChangedAt: Int64
+    /// The position in the order of ends; nil until the end is recorded.
+    package var endCursor: Int64?
     /// Whether the request cannot be decrypted, because its row was changed: no further page can be made of it.
     package var isDamaged = false
 
@@ -90,7 +92,8 @@ package struct StoredJob: Sendable, Hashable {
         stored: Int = 0,
         leftOut: [LeftOutReason: Int] = [:],
         outcomes: [Outcome.State: Int] = [:],
-        outcomesChangedAt: Int64 = 0
+        outcomesChangedAt: Int64 = 0,
+        endCursor: Int64? = nil
     ) {
         self.number = number
         self.job = job
@@ -103,6 +106,7 @@ package struct StoredJob: Sendable, Hashable {
         self.leftOut = leftOut
         self.outcomes = outcomes
         self.outcomesChangedAt = outcomesChangedAt
+        self.endCursor = endCursor
     }
 
     /// The number of installations of the audience that have been read.

@@ -29,7 +29,8 @@ extension StoredJob {
             stored: Int(row.integer(at: 14)),
             leftOut: JobCounts.read(row.text(at: 15)),
             outcomes: JobCounts.read(row.optionalText(at: 16)),
-            outcomesChangedAt: row.integer(at: 17)
+            outcomesChangedAt: row.integer(at: 17),
+            endCursor: row.optionalInteger(at: 18)
         )
     }
 }

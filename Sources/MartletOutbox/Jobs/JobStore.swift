@@ -11,6 +11,8 @@ package import MartletCore
 /// - A push that ends is counted in the transaction in which it ends, whatever ends it. A dead letter that is queued
 ///   again is not counted as dead any more; one that is deleted stays counted.
 /// - ``StoredJob/unfinished`` is the number of the job's pushes that have not ended.
+/// - The end of a job is recorded once, also if a dead letter is queued again later. No job gets a
+///   ``StoredJob/endCursor`` before those that have been read.
 ///
 /// Times are milliseconds since 1970. Methods can be called concurrently. Texts may not contain control characters.
 package protocol JobStore: Sendable {
@@ -61,6 +63,14 @@ package protocol JobStore: Sendable {
     ///   shows. Otherwise nothing has changed.
     func expand(_ page: JobPage, at now: Int64) async throws(OutboxError) -> JobExpansion
 
+    /// Replaces the request of a job, whose fingerprint stays, so that a repeated request creates no other job.
+    ///
+    /// - Parameters:
+    ///   - job: The job.
+    ///   - request: The new request.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func replaceRequest(of job: StoredJob, with request: [UInt8]) async throws(OutboxError)
+
     /// Cancels a job that has not ended, so that it is expanded no further.
     ///
     /// Its stored pushes stay: ``cancelPushes(of:before:limit:at:)`` cancels them.
@@ -91,6 +101,23 @@ package protocol JobStore: Sendable {
         limit: Int,
         at now: Int64
     ) async throws(OutboxError) -> CancelledPushes
+
+    /// Records the ends of jobs, which gives each a ``StoredJob/endCursor``.
+    ///
+    /// - Parameter limit: The maximum number of jobs.
+    /// - Returns: The jobs whose ends no call has recorded before. When it is the limit, more may be left.
+    /// - Throws: ``OutboxError``; if it is of kind `.unreachable`, ends may be recorded.
+    func recordEnds(limit: Int) async throws(OutboxError) -> [StoredJob]
+
+    /// Returns the jobs of an app whose ends are recorded, in the order of their ends.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - cursor: Only jobs after this ``StoredJob/endCursor``; 0 for all.
+    ///   - limit: The maximum number of jobs.
+    /// - Returns: The jobs.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func endedJobs(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [StoredJob]
 
     /// Deletes jobs whose ``StoredJob/endedAt`` is before a time; their dead letters stay.
     ///

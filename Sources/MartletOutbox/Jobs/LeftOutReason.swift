@@ -9,6 +9,8 @@ package enum LeftOutReason: String, Sendable, Hashable, CaseIterable {
     case notAllowed = "not-allowed"
     /// The relay's configuration no longer has the environment or the bundle identifier.
     case notConfigured = "not-configured"
+    /// The user has no value for a placeholder of the payload; only in a job.
+    case noValues = "no-values"
     /// The push expires before the end of the quiet hours of the phone.
     case quietHours = "quiet-hours"
     /// Apple has reported the token as unregistered for this topic.

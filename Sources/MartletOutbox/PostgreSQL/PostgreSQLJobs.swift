@@ -68,7 +68,7 @@ struct PostgreSQLJobs: JobStore {
             """
             SELECT j.number, a.name, j.id, j.caller, j.fingerprint, j.request, j.audience, j.not_before, j.expires_at,
                 j.created_at, j.high_mark, j.cursor, j.state, j.expanded_at, j.stored, j.left_out::text, j.outcomes,
-                j.changed_at
+                j.changed_at, j.end_cursor
             FROM martlet.job_content j JOIN martlet.app a ON a.number = j.app WHERE \(condition)
             """,
             parameters
@@ -106,6 +106,14 @@ struct PostgreSQLJobs: JobStore {
         outbox.backlogCount.pushes += stored
         outbox.progress.recordPushes(due: now)
         return .stored(pushes: stored, leftOut: refused)
+    }
+
+    func replaceRequest(of job: StoredJob, with request: [UInt8]) async throws(OutboxError) {
+        try await outbox.connections.query(
+            .watching,
+            "UPDATE martlet.job SET request = $2 WHERE number = $1",
+            [.integer(job.number), .bytes(request)]
+        ) { _ in }
     }
 
     func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> StoredJob? {
@@ -154,6 +162,24 @@ struct PostgreSQLJobs: JobStore {
         cancelled.pushes = try await outbox.connections.cancelUnclaimed(numbers, of: job.job.app, at: now)
         outbox.backlogCount.pushes -= cancelled.pushes.count
         return cancelled
+    }
+
+    func recordEnds(limit: Int) async throws(OutboxError) -> [StoredJob] {
+        let numbers = try await outbox.connections.query(
+            .maintaining,
+            "SELECT martlet.record_job_ends($1)",
+            [.integer(Int64(limit))]
+        ) { rows in rows.all.map { $0.integer(at: 0) } }
+        guard !numbers.isEmpty else { return [] }
+        return try await all("j.number = ANY ($1) ORDER BY j.number", [.integers(numbers)])
+    }
+
+    func endedJobs(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [StoredJob] {
+        let number = try await outbox.apps.number(of: app)
+        return try await all(
+            "j.app = $1 AND j.end_cursor > $2 ORDER BY j.end_cursor LIMIT $3",
+            [.integer(number), .integer(cursor), .integer(Int64(limit))]
+        )
     }
 
     func deleteJobs(endedBefore time: Int64, limit: Int) async throws(OutboxError) -> Int {

@@ -14,7 +14,8 @@ final class JobTable {
         number, app, id, caller, fingerprint, request, audience, not_before, expires_at, created_at, high_mark, cursor,
         state, expanded_at, stored, left_out,
         (SELECT json_group_object(state, count) FROM job_outcome WHERE job = number),
-        (SELECT max(changed_at) FROM job_outcome WHERE job = number)
+        (SELECT max(changed_at) FROM job_outcome WHERE job = number),
+        end_cursor
         """
 
     private let database: OutboxDatabase
@@ -100,5 +101,30 @@ final class JobTable {
             """
         ).run(with: page.nextCursor, Int64(page.isLast ? 1 : 0), now, Int64(stored), JobCounts.text(leftOut), page.job)
         return .stored(pushes: stored, leftOut: refused)
+    }
+    /// Gives jobs that have ended their positions in the order of ends, and returns them.
+    func recordEnds(limit: Int) throws(SQLiteError) -> [StoredJob] {
+        var ended = try all(
+            """
+            number IN (
+                SELECT number FROM job INDEXED BY job_without_end WHERE expanded_at IS NOT NULL AND end_cursor IS NULL
+            ) AND \(Self.hasNoUnfinished) ORDER BY number LIMIT ?
+            """,
+            Int64(limit)
+        )
+        guard !ended.isEmpty else { return [] }
+        // A counter, because the last job may be deleted.
+        let counter = try database.connection.prepare(
+            """
+            INSERT INTO reader (name, cursor) VALUES ('job-ends', 1)
+            ON CONFLICT (name) DO UPDATE SET cursor = cursor + 1 RETURNING cursor
+            """
+        )
+        let row = try database.connection.prepare("UPDATE job SET end_cursor = ? WHERE number = ?")
+        for index in ended.indices {
+            while try counter.step() { ended[index].endCursor = counter.integer(at: 0) }
+            try row.run(with: ended[index].endCursor, ended[index].number)
+        }
+        return ended
     }
 }

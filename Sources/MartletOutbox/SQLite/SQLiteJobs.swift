@@ -67,6 +67,13 @@ struct SQLiteJobs: JobStore {
         }
     }
 
+    func replaceRequest(of job: StoredJob, with request: [UInt8]) async throws(OutboxError) {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            try tables.database.connection.prepare("UPDATE job SET request = ? WHERE number = ?")
+                .run(with: request, job.number)
+        }
+    }
+
     func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> StoredJob? {
         try await outbox.change { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return nil }
@@ -96,6 +103,18 @@ struct SQLiteJobs: JobStore {
             for push in pushes { try tables.pushes.end(push.number, Outcome(.cancelled), at: now) }
             cancelled.pushes = pushes.map(\.status)
             return cancelled
+        }
+    }
+
+    func recordEnds(limit: Int) async throws(OutboxError) -> [StoredJob] {
+        try await outbox.change { (tables) throws(SQLiteError) in try tables.jobs.recordEnds(limit: limit) }
+    }
+
+    func endedJobs(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [StoredJob] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return [] }
+            let condition = "app = ? AND end_cursor > ? ORDER BY end_cursor LIMIT ?"
+            return try tables.jobs.all(condition, app, cursor, Int64(limit))
         }
     }
 

@@ -43,6 +43,14 @@ struct SealedJobs: JobStore {
         try await store.expand(page.replacing(pushes: try await keeper.seal(page.pushes)), at: now)
     }
 
+    func replaceRequest(of job: StoredJob, with request: [UInt8]) async throws(OutboxError) {
+        let seal = try await keeper.seal()
+        var changed = job.job
+        changed.request = request
+        let sealed = try OutboxError.mapping { () throws(CryptographyError) in try seal.seal(changed) }
+        try await store.replaceRequest(of: job, with: sealed.request)
+    }
+
     func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> StoredJob? {
         let seal = try await keeper.seal()
         return try await store.cancel(id, of: app, at: now)?.opened(by: seal)
@@ -55,6 +63,16 @@ struct SealedJobs: JobStore {
         at now: Int64
     ) async throws(OutboxError) -> CancelledPushes {
         try await store.cancelPushes(of: job, before: cursor, limit: limit, at: now)
+    }
+
+    func recordEnds(limit: Int) async throws(OutboxError) -> [StoredJob] {
+        let seal = try await keeper.seal()
+        return try await store.recordEnds(limit: limit).map { $0.opened(by: seal) }
+    }
+
+    func endedJobs(of app: String, after cursor: Int64, limit: Int) async throws(OutboxError) -> [StoredJob] {
+        let seal = try await keeper.seal()
+        return try await store.endedJobs(of: app, after: cursor, limit: limit).map { $0.opened(by: seal) }
     }
 
     func deleteJobs(endedBefore time: Int64, limit: Int) async throws(OutboxError) -> Int {

@@ -13,6 +13,14 @@ struct PersonalRequests {
     private struct Language {
         let request: PushRequest
         let template: PayloadTemplate?
+
+        /// Returns the request with texts in place of the placeholders.
+        func filled(with texts: [String: [UInt8]]) -> PushRequest {
+            guard let template else { return request }
+            var personal = request
+            personal.content = .payload(template.filled(with: texts))
+            return personal
+        }
     }
 
     private let original: PushRequest
@@ -23,30 +31,25 @@ struct PersonalRequests {
         original = request
     }
 
-    /// Returns the request for a phone.
-    mutating func request(for member: AudienceMember) -> PushRequest {
+    /// Returns the request for a phone; nil for one whose user has no values for the placeholders.
+    mutating func request(for member: AudienceMember) -> PushRequest? {
         guard original.isPersonal else { return original }
-        return request(in: original.overrides?.tag(for: member.locale), of: member.user)
+        let language = language(original.overrides?.tag(for: member.locale))
+        guard let values = original.values else { return language.request }
+        return values.texts(of: member.user).map { language.filled(with: $0) }
     }
 
     /// Returns the request in a language, with the placeholders of the payload.
     mutating func request(in tag: LanguageTag) -> PushRequest { language(tag).request }
 
-    /// Returns the request in a language with the values of the user for whom the payload is longest, and the user; nil
-    /// without values.
-    mutating func longestRequest(in tag: LanguageTag?) -> (request: PushRequest, user: String)? {
-        guard let template = language(tag).template, let user = original.values?.longestUser(in: template) else {
+    /// Returns the request in a language with the values that make the payload longest, and their member of the
+    /// request; nil without values.
+    mutating func longestRequest(in tag: LanguageTag?) -> (request: PushRequest, field: JSONField<APIProblem>)? {
+        let language = language(tag)
+        guard let template = language.template, let longest = original.values?.longest(in: template) else {
             return nil
         }
-        return (request(in: tag, of: user), user)
-    }
-
-    private mutating func request(in tag: LanguageTag?, of user: String) -> PushRequest {
-        let language = language(tag)
-        guard let template = language.template, let values = original.values else { return language.request }
-        var personal = language.request
-        personal.content = .payload(template.filled(with: values.texts(of: user)))
-        return personal
+        return (language.filled(with: longest.texts), longest.field)
     }
 
     private mutating func language(_ tag: LanguageTag?) -> Language {
@@ -82,14 +85,23 @@ extension PushRequest {
         return try PayloadOverrides(field, of: payload)
     }
 
-    /// Reads the member `values`; nil for a push without.
+    /// Reads the members `values` and `default-values`; nil for a push without.
     static func values(
         _ request: JSONField<APIProblem>,
         for audience: AudienceRequest?
     ) throws(APIProblem) -> PersonalValues? {
-        guard let field = request["values"].ifPresent else { return nil }
-        guard case .audience(.users(let users))? = audience?.target else {
-            throw field.error("must be left out unless to has user or users")
+        guard let field = request["values"].ifPresent else {
+            guard !request["default-values"].isPresent else {
+                throw request["default-values"].error("must be left out of a push without values")
+            }
+            return nil
+        }
+        let users: [String]?
+        switch audience?.target {
+        case .audience(.users(let named))?: users = named
+        case .matching?: users = nil
+        default:
+            throw field.error("must be left out unless to has user, users, tag, where or all")
         }
         guard request["payload"].isPresent else {
             throw field.error("must be left out of a push without payload, which has the placeholders")
@@ -113,11 +125,11 @@ extension PushRequestBuilder {
                 try checkPush(of: requests.request(in: tag), for: slot, from: overrides.field(of: tag), in: app)
             }
         }
-        guard let values = request.values else { return }
+        guard request.values != nil else { return }
         let tags: [LanguageTag?] = [nil] + (request.overrides?.tags ?? []).map(Optional.some)
         for tag in tags {
-            guard let (longest, user) = requests.longestRequest(in: tag) else { continue }
-            try checkPush(of: longest, for: slot, from: values.field[user], in: app)
+            guard let (longest, field) = requests.longestRequest(in: tag) else { continue }
+            try checkPush(of: longest, for: slot, from: field, in: app)
         }
     }
 

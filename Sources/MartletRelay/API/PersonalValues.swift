@@ -3,31 +3,48 @@
 internal import MartletCore
 internal import MartletHTTPServer
 
-/// The values of each user of a push request, which take the place of placeholders in the texts of the payload.
+/// The values of users in a push request, which take the place of placeholders in the texts of the payload.
 ///
 /// ```json
 /// {"anna": {"name": "Anna", "orders": 2}, "bob": {"name": "Bob", "orders": 1}}
 /// ```
+///
+/// The member `default-values`, such as `{"name": "you"}`, has those that a user does not have.
 struct PersonalValues {
     /// The maximum number of names.
     static let nameLimit = 20
     /// The maximum number of bytes of a value.
     static let byteLimit = 1_024
+    /// The maximum number of users in a job, whose request is read with each page.
+    static let jobUserLimit = 1_000
+    /// The maximum number of bytes of the users in a job, with their names and values.
+    static let jobByteLimit = 128 << 10
 
-    /// The member of the request.
-    let field: JSONField<APIProblem>
+    /// The member with the values of users.
+    private let field: JSONField<APIProblem>
+    /// The member with the values of the others.
+    private let defaultField: JSONField<APIProblem>
     /// The values as they are inside of strings in JSON.
     ///
     /// The keys are the bytes of the users: Swift takes some users for equal that are not.
     private var valuesOfUsers: [[UInt8]: [String: [UInt8]]] = [:]
+    /// The values of the other users; nil when a placeholder has no default.
+    private let valuesOfOthers: [String: [UInt8]]?
 
-    /// Reads the member `values` of a push to users; the error has the place of the first mistake.
+    /// Reads the members `values` and `default-values` of a push.
+    ///
+    /// - Parameters:
+    ///   - field: The member `values`.
+    ///   - request: The push.
+    ///   - users: The users to whom it goes; nil for a job, which sends to any.
+    /// - Throws: ``APIProblem`` with the place of the first mistake.
     init(
         _ field: JSONField<APIProblem>,
         of request: JSONField<APIProblem>,
-        for users: [String]
+        for users: [String]?
     ) throws(APIProblem) {
         self.field = field
+        defaultField = request["default-values"]
         guard let members = field.members else { throw field.mismatch("an object") }
         var places: [String: JSONPath] = [:]
         for templates in [request["payload"], request["locales"]] {
@@ -36,13 +53,39 @@ struct PersonalValues {
         guard places.count <= Self.nameLimit else {
             throw field.error("must have at most \(Self.nameLimit) names (the placeholders have \(places.count))")
         }
-        let known = Set(users.map { Array($0.utf8) })
+        let defaults = try defaultField.isPresent ? Self.texts(defaultField, places) : [:]
+        let names = places.keys.sorted()
+        valuesOfOthers = names.allSatisfy { defaults[$0] != nil } ? defaults : nil
+        let known = users.map { Set($0.map { Array($0.utf8) }) }
+        var byteCount = 0
         for (user, values) in members {
-            guard known.contains(Array(user.utf8)) else { throw values.error("must be left out: to has no such user") }
-            valuesOfUsers[Array(user.utf8)] = try Self.texts(values, places)
+            let key = Array(user.utf8)
+            guard known?.contains(key) ?? true else { throw values.error("must be left out: to has no such user") }
+            let own = try Self.texts(values, places)
+            let all = defaults.merging(own) { $1 }
+            if let name = names.first(where: { all[$0] == nil }), let place = places[name] {
+                throw values.error("must have the member \(ShownValue.quoted(name)), for the placeholder in \(place)")
+            }
+            valuesOfUsers[key] = all
+            byteCount += own.reduce(key.count) { $0 + $1.key.utf8.count + $1.value.count }
         }
-        if let user = users.first(where: { valuesOfUsers[Array($0.utf8)] == nil }) {
+        if let users { try checkUsers(users) } else { try checkSize(members.count, byteCount) }
+    }
+
+    /// Checks that all users have values.
+    private func checkUsers(_ users: [String]) throws(APIProblem) {
+        if let user = users.first(where: { texts(of: $0) == nil }) {
             throw field.error("must have a member for each user in to (\(ShownValue.quoted(user)) has none)")
+        }
+    }
+
+    /// Checks the size of the values in a job, by the numbers of users and bytes.
+    private func checkSize(_ users: Int, _ bytes: Int) throws(APIProblem) {
+        guard users <= Self.jobUserLimit, bytes <= Self.jobByteLimit else {
+            throw field.error(
+                "must have at most \(Self.jobUserLimit) users and \(Self.jobByteLimit) bytes in a push to many"
+                    + " (found \(users) users and \(bytes) bytes)"
+            )
         }
     }
 
@@ -69,7 +112,7 @@ struct PersonalValues {
         }
     }
 
-    /// Reads the values of a user, one for each placeholder.
+    /// Reads the values of a user.
     private static func texts(
         _ values: JSONField<APIProblem>,
         _ places: [String: JSONPath]
@@ -87,18 +130,32 @@ struct PersonalValues {
             default: throw value.mismatch("a string of at most \(byteLimit) bytes, or a number")
             }
         }
-        if let name = places.keys.sorted().first(where: { texts[$0] == nil }), let place = places[name] {
-            throw values.error("must have the member \(ShownValue.quoted(name)), for the placeholder in \(place)")
-        }
         return texts
     }
 
-    /// Returns the values of a user.
-    func texts(of user: String) -> [String: [UInt8]] { valuesOfUsers[Array(user.utf8)] ?? [:] }
+    /// Returns a value of a user for each placeholder; nil for a user without one of them.
+    func texts(of user: String) -> [String: [UInt8]]? { valuesOfUsers[Array(user.utf8)] ?? valuesOfOthers }
 
-    /// Returns the user with whose values a template has the most bytes.
-    func longestUser(in template: PayloadTemplate) -> String? {
-        let sizes = (field.members ?? []).map { ($0.name, template.byteCount(with: texts(of: $0.name))) }
-        return sizes.max { $0.1 < $1.1 }?.0
+    /// Returns the values with which a template has the most bytes, and their member of the request; nil for none.
+    func longest(in template: PayloadTemplate) -> (texts: [String: [UInt8]], field: JSONField<APIProblem>)? {
+        var candidates: [(texts: [String: [UInt8]], field: JSONField<APIProblem>)] = []
+        for (user, values) in field.members ?? [] {
+            if let texts = valuesOfUsers[Array(user.utf8)] { candidates.append((texts, values)) }
+        }
+        if defaultField.isPresent, let valuesOfOthers { candidates.append((valuesOfOthers, defaultField)) }
+        let sizes = candidates.map { template.byteCount(with: $0.texts) }
+        return zip(sizes, candidates).max { $0.0 < $1.0 }?.1
+    }
+
+    /// Returns the stored request of a job without the values of a user; nil for one that has none.
+    static func request(_ request: [UInt8], without user: String) -> [UInt8]? {
+        guard var members = (try? JSONReader.read(request))?.members,
+            let index = members.firstIndex(where: { $0.name == "values" }),
+            let values = members[index].value.members
+        else { return nil }
+        let others = values.filter { !$0.name.utf8.elementsEqual(user.utf8) }
+        guard others.count < values.count else { return nil }
+        members[index].value = .object(others)
+        return JSONValue.object(members).encoded()
     }
 }

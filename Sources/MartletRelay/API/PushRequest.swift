@@ -37,7 +37,7 @@ struct PushRequest {
         [
             "app", "environment", "to", "channel", "bundle-id", "push-type", "priority", "expiration", "collapse-id",
             "id", "not-before", "local-time", "local-time-zone", "payload", "payload-base64", "locales", "values",
-            "snapshot",
+            "default-values", "snapshot",
         ] + SnapshotRequest.members
 
     /// The members whose values each phone of an audience has.
@@ -63,7 +63,7 @@ struct PushRequest {
     var content: Content
     /// The changes of the payload for phones in some languages; nil for none.
     let overrides: PayloadOverrides?
-    /// The values of each user for the placeholders of the payload; nil for none.
+    /// The values of users for the placeholders of the payload; nil for none.
     let values: PersonalValues?
     /// The request of a job in JSON, without the app and the identifier; nil for a push without a job.
     let jobRequest: [UInt8]?

@@ -122,9 +122,12 @@ extension PushRequestBuilder {
                 phones.leaveOut(reason ?? .notConfigured)
                 continue
             }
+            guard let own = requests.request(for: member)?.scheduled(for: member, &zones) else {
+                phones.leaveOut(.noValues)
+                continue
+            }
             let place = member.installation.description
             let id = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, place) }
-            let own = requests.request(for: member).scheduled(for: member, &zones)
             var push = try push(of: own, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
             push.user = member.user
             if let end = push.end(of: app.quietHours, in: member.timeZone, &zones, at: now) {

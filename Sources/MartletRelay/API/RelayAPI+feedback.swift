@@ -26,12 +26,12 @@ extension RelayAPI {
         ["type": "object", "required": [.string(name)], "properties": [name: ["type": .string(type)]]]
     }
 
-    /// Routes for feedback: the outcomes of pushes, and unregistered tokens.
+    /// Routes for feedback: the ends of pushes and of jobs, and unregistered tokens.
     static let feedbackRoutes: [Route] = [
         Route(
             method: "GET",
             path: "/v1/events",
-            summary: "The outcomes of pushes from now on, as server-sent events; over HTTP/1.1 only",
+            summary: "The outcomes of pushes and ended jobs from now on, as server-sent events; over HTTP/1.1 only",
             access: .scope("read", audit: nil),
             parameters: [
                 RouteParameter(
@@ -43,7 +43,7 @@ extension RelayAPI {
             answers: [
                 RouteAnswer(
                     200,
-                    "Events `outcome` with a PushStatus, and `gap` where events were missed",
+                    "Events `outcome` with a PushStatus, `job` with an ended Job, and `gap` where some were missed",
                     ["type": "string"],
                     type: ServerSentEvent.contentType
                 )

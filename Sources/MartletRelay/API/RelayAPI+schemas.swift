@@ -62,13 +62,11 @@ extension RelayAPI {
                 "propertyNames": {"pattern": "^[A-Za-z0-9]{1,8}([_-][A-Za-z0-9]{1,8})*$", "maxLength": 40},
                 "additionalProperties": {"type": "object"},
                 "description": "By language tag: JSON Merge Patches of payload for phones of an audience"},
-              "values": {"type": "object", "maxProperties": \#(AudienceRequest.userLimit),
-                "additionalProperties": {
-                  "type": "object", "maxProperties": \#(PersonalValues.nameLimit),
-                  "propertyNames": {"pattern": "^[A-Za-z0-9_-]{1,64}$"},
-                  "additionalProperties": {"type": ["string", "number"], "maxLength": \#(PersonalValues.byteLimit)}
-                },
-                "description": "By user in to: the texts for placeholders such as {{name}} in payload and locales"},
+              "values": {"type": "object", "maxProperties": \#(PersonalValues.jobUserLimit),
+                "additionalProperties": {"$ref": "#/components/schemas/Values"},
+                "description": "By user: the texts for placeholders such as {{name}} in payload and locales"},
+              "default-values": {"$ref": "#/components/schemas/Values",
+                "description": "With values: the texts for placeholders for which a user has none"},
               "snapshot": {"type": "object", "required": ["kind"],
                 "description": "A snapshot, of which the relay makes the payload; see `martlet surface schema`"},
               "event": {"enum": ["start", "update", "end"],
@@ -88,6 +86,11 @@ extension RelayAPI {
               {"oneOf": [{"required": ["to"]}, {"required": ["channel"]}]},
               {"oneOf": [{"required": ["payload"]}, {"required": ["payload-base64"]}, {"required": ["snapshot"]}]}
             ]
+          },
+          "Values": {
+            "type": "object", "maxProperties": \#(PersonalValues.nameLimit),
+            "propertyNames": {"pattern": "^[A-Za-z0-9_-]{1,64}$"},
+            "additionalProperties": {"type": ["string", "number"], "maxLength": \#(PersonalValues.byteLimit)}
           },
           "DeviceToken": {"type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,512}$", "minLength": 2, "maxLength": 1024,
             "description": "A device token in hexadecimal digits"},

@@ -48,7 +48,7 @@ extension RelayConfiguration.App: ConfigurationPart {
     private static let keyFile = SettingKey("key-file", .secretPath, .required, .reload)
         .help("signing key (`.p8`) from Apple's developer account")
     private static let webhook = SettingKey<Webhook>("webhook", .object, .none, .reload)
-        .help("URL that unregistered tokens are reported to")
+        .help("URL that unregistered tokens and ended jobs are reported to")
     private static let quietHours = SettingKey<QuietHours>("quiet-hours", .object, .none, .reload)
         .help("hours in which alerts to users and installations wait, on the clock of each phone")
 

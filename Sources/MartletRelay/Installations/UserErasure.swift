@@ -8,6 +8,8 @@ struct UserErasure {
     /// The number of pushes that one commit removes, so that other calls need not wait for long.
     private static let step = 100
     private static let remedy = "repeat the call, which removes what is left"
+    /// The number of jobs that are read at once, with their requests.
+    private static let jobStep = 20
 
     private let app: String
     private let parts: RelayParts
@@ -20,7 +22,8 @@ struct UserErasure {
         self.parts = parts
     }
 
-    /// Cancels the waiting pushes of the user, deletes the dead letters, and removes the installations and tickets.
+    /// Cancels the waiting pushes of the user, deletes the dead letters, and removes the installations, the tickets and
+    /// the values in the requests of jobs.
     ///
     /// The installations are removed after the pushes, so that a call that failed can be repeated: pushes that were
     /// accepted before a phone had enrolled are found by its tokens.
@@ -41,6 +44,7 @@ struct UserErasure {
         // These, and the pushes that were accepted meanwhile. The store accepts none from the removal on, unless the
         // user enrolls again.
         try await erasePushes(.user(user), context)
+        try await eraseValues(of: user, context)
         if let file = parts.outbox.localFile {
             try await context.change(remedy: Self.remedy) { () async throws(OutboxError) in
                 try await file.discardRemovedContent()
@@ -73,6 +77,24 @@ struct UserErasure {
             deadLetters += erased.deadLetters
             cursor = erased.next
         } while cursor != nil
+    }
+
+    /// Removes the values of the user from the requests of jobs.
+    private func eraseValues(of user: String, _ context: RelayContext) async throws(OutboxError) {
+        let (app, jobs) = (self.app, parts.outbox.jobs)
+        var last: Int64?
+        repeat {
+            let start = last
+            let page = try await context.change(remedy: Self.remedy) { () async throws(OutboxError) -> [JobRow] in
+                let page = try await jobs.jobs(of: app, before: start, limit: Self.jobStep)
+                for job in page where !job.isDamaged {
+                    guard let request = PersonalValues.request(job.job.request, without: user) else { continue }
+                    try await jobs.replaceRequest(of: job, with: request)
+                }
+                return page
+            }
+            last = page.count < Self.jobStep ? nil : page.last?.number
+        } while last != nil
     }
 
     /// The numbers for the answer of the API.

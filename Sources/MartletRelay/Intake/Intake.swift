@@ -366,4 +366,9 @@ actor Intake {
         waiters.report(push)
         events.record(push)
     }
+
+    /// Reports jobs that have ended to the event streams.
+    func recordEnds(of jobs: [StoredJob]) {
+        for job in jobs { events.record(job) }
+    }
 }

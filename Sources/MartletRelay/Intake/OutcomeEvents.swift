@@ -4,7 +4,7 @@ internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletOutbox
 
-/// The server-sent events about outcomes of pushes, and their listeners.
+/// The server-sent events about outcomes of pushes and ends of jobs, and their listeners.
 ///
 /// The last events are stored for listeners that reconnect. The stream of a listener that reads too slowly is ended, so
 /// that its client reconnects.
@@ -18,13 +18,33 @@ struct OutcomeEvents {
     /// The maximum number of stored events that are searched for one piece of a replay.
     static let replayPieceLimit = 100
 
-    /// A push that ended.
+    /// The end of a push or of a job.
     struct Event: Sendable {
+        enum Subject: Sendable {
+            case push(PushStatus)
+            /// A job without its request, which may be long.
+            indirect case job(StoredJob)
+        }
+
         var number: Int
-        var push: PushStatus
+        var subject: Subject
+
+        /// The app of the push or of the job.
+        var app: String {
+            switch subject {
+            case .push(let push): push.lane.app
+            case .job(let job): job.job.app
+            }
+        }
 
         /// Returns the encoded event; encoding is expensive and only done when there are listeners.
-        func bytes(run: Int64) -> [UInt8] { ServerSentEvent.bytes("outcome", push.json, id: "\(run)-\(number)") }
+        func bytes(run: Int64) -> [UInt8] {
+            let id = "\(run)-\(number)"
+            return switch subject {
+            case .push(let push): ServerSentEvent.bytes("outcome", push.json, id: id)
+            case .job(let job): ServerSentEvent.bytes("job", job.json, id: id)
+            }
+        }
     }
 
     private struct Listener {
@@ -57,8 +77,19 @@ struct OutcomeEvents {
 
     /// Stores the event of a push that has ended, and sends it to the listeners.
     mutating func record(_ status: PushStatus) {
+        add(.push(status))
+    }
+
+    /// Stores the event of a job that has ended, and sends it to the listeners.
+    mutating func record(_ job: StoredJob) {
+        var job = job
+        job.job.request = []
+        add(.job(job))
+    }
+
+    private mutating func add(_ subject: Event.Subject) {
         lastNumber += 1
-        let event = Event(number: lastNumber, push: status)
+        let event = Event(number: lastNumber, subject: subject)
         events.append(event)
         // Trimmed when twice the number is stored, so that the cost per event is low.
         if events.count >= 2 * OutcomeEvents.storedLimit {
@@ -66,7 +97,7 @@ struct OutcomeEvents {
         }
         guard !listeners.isEmpty else { return }
         let bytes = event.bytes(run: run)
-        for (key, listener) in listeners where listener.apps.contains(status.lane.app) { send(key, listener, bytes) }
+        for (key, listener) in listeners where listener.apps.contains(event.app) { send(key, listener, bytes) }
     }
 
     /// Sends a keep-alive comment to every listener.
@@ -142,7 +173,7 @@ struct OutcomeEvents {
         let found = next < end ? events[(next - firstNumber)..<(end - firstNumber)] : []
         return Piece(
             hasGap: replay.hasGap || next > replay.next,
-            events: found.filter { apps.contains($0.push.lane.app) },
+            events: found.filter { apps.contains($0.app) },
             run: run,
             rest: OutcomeStream.Replay(next: max(next, end), last: replay.last)
         )

@@ -134,7 +134,11 @@ struct JobPageBuilder {
                 leftOut[reason ?? .notConfigured, default: 0] += 1
                 continue
             }
-            var push = try push(to: token, of: member, lane, renderer)
+            guard let own = requests.request(for: member)?.scheduled(for: member, &zones) else {
+                leftOut[.noValues, default: 0] += 1
+                continue
+            }
+            var push = try push(of: own, to: token, of: member, lane, renderer)
             if let end = push.end(of: app?.quietHours, in: member.timeZone, &zones, at: builder.now) {
                 guard !push.expires(by: end) else {
                     leftOut[.quietHours, default: 0] += 1
@@ -149,6 +153,7 @@ struct JobPageBuilder {
     }
 
     private mutating func push(
+        of own: PushRequest,
         to token: DeviceToken,
         of member: AudienceMember,
         _ lane: Lane,
@@ -157,7 +162,6 @@ struct JobPageBuilder {
         guard let id = JobPageBuilder.id(of: member.installation, in: job.job) else {
             throw APIProblem(503, "the relay cannot hash the identifier of a push")
         }
-        let own = requests.request(for: member).scheduled(for: member, &zones)
         // Not the time of this page, so that no push replaces what was sent to its Live Activity since.
         builder.timeOfJob = max(job.createdAt, own.notBefore ?? job.job.notBefore ?? job.createdAt)
         var push = try builder.push(of: own, nil, to: .device(token), lane, member.bundleID, id, renderer)

@@ -13,6 +13,8 @@ actor RelayMaintenance {
     private static let outboxCheckInterval = Duration.seconds(1)
     /// The number of rows that one commit changes, so that other calls need not wait for long.
     private static let batch = 500
+    /// The number of jobs whose ends one commit records; few, because they are read with their requests.
+    private static let jobBatch = 20
     /// The maximum number of commits in one run; more than a relay without a backlog needs.
     private static let batchesPerRun = 20
     /// The interval between keep-alive comments to event streams, in seconds.
@@ -95,6 +97,7 @@ actor RelayMaintenance {
             // Pushes may be due because the clock was set forward, which no timer notices.
             await dispatcher.actSoon()
             await endExpired(at: now)
+            await recordEndedJobs()
             await webhooks.callDue()
         } else {
             // The leader ends them once a second, and its numbers arrive later.
@@ -206,6 +209,16 @@ actor RelayMaintenance {
             guard expired.count < RelayMaintenance.batch else { continue }
             expiredUntil = now
             return
+        }
+    }
+
+    /// Records the ends of jobs, and reports them to the event streams.
+    private func recordEndedJobs() async {
+        let jobs = context.outbox.jobs
+        for _ in 0..<RelayMaintenance.batchesPerRun {
+            guard let ended = try? await jobs.recordEnds(limit: RelayMaintenance.jobBatch) else { return }
+            await intake.recordEnds(of: ended)
+            if ended.count < RelayMaintenance.jobBatch { return }
         }
     }
 

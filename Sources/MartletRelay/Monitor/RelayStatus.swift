@@ -54,7 +54,7 @@ extension RelaySnapshot {
             add(
                 "webhook",
                 app: app.name,
-                "the webhook of \(app.name) does not accept reports about unregistered tokens",
+                "the webhook of \(app.name) does not accept reports",
                 since: problem.since,
                 error: problem.error,
                 action: "correct the receiver; the relay repeats the report at least once an hour"

@@ -267,7 +267,7 @@ struct StatusSummary: Sendable {
                 title: "The webhook of \(app) fails",
                 apps: [app],
                 since: problem.since,
-                effect: "Its reports about unregistered tokens wait.",
+                effect: "Its reports about unregistered tokens and ended jobs wait.",
                 detail: problem.error,
                 action: "Correct the receiver; the relay repeats the report at least once an hour."
             )

@@ -9,7 +9,7 @@ internal import MartletTransport
     internal import Foundation
 #endif
 
-/// The configuration of a webhook that receives an app's unregistered tokens.
+/// The configuration of a webhook that receives an app's unregistered tokens and ended jobs.
 package struct Webhook: Sendable {
     let address: WebAddress
     /// The TLS settings; nil for `http://`.

@@ -10,9 +10,9 @@ internal import MartletTransport
     internal import Foundation
 #endif
 
-/// A report of unregistered tokens, signed by Standard Webhooks (https://www.standardwebhooks.com).
+/// A report of unregistered tokens or of ended jobs, signed by Standard Webhooks (https://www.standardwebhooks.com).
 struct WebhookReport {
-    /// The identifier, which is the same for repeated reports of the same tokens.
+    /// The identifier, which is the same for repeated reports of the same tokens or jobs.
     let id: String
     let body: [UInt8]
     /// The time in seconds since 1970.
@@ -68,11 +68,19 @@ struct WebhookReport {
 extension WebhookReport {
     /// Creates a report of tokens, at least one, at a time in milliseconds since 1970.
     init(_ tokens: [UnregisteredToken], of app: String, at now: Int64) {
-        let report: JSONValue = [
-            "type": "tokens.unregistered", "timestamp": .number(JSONNumber(now)),
-            "data": ["app": .string(app), "unregistered-tokens": .array(tokens.map(\.json))],
-        ]
+        let data: JSONValue = ["app": .string(app), "unregistered-tokens": .array(tokens.map(\.json))]
         let id = "unregistered-tokens.\(app).\(tokens.last?.cursor ?? 0)"
+        self.init("tokens.unregistered", data, id: id, at: now)
+    }
+
+    /// Creates a report of jobs that have ended, at least one, at a time in milliseconds since 1970.
+    init(_ jobs: [StoredJob], of app: String, at now: Int64) {
+        let data: JSONValue = ["app": .string(app), "jobs": .array(jobs.map(\.json))]
+        self.init("jobs.ended", data, id: "jobs-ended.\(app).\(jobs.last?.endCursor ?? 0)", at: now)
+    }
+
+    private init(_ type: String, _ data: JSONValue, id: String, at now: Int64) {
+        let report: JSONValue = ["type": .string(type), "timestamp": .number(JSONNumber(now)), "data": data]
         self.init(id: id, body: report.encoded(), time: now / 1_000)
     }
 }

@@ -16,6 +16,7 @@ import Testing
         case cancel(Job)
         case cancelPushes(Job, limit: Int)
         case deleteJobs(before: Int64)
+        case recordEnds(limit: Int)
         case accept(OutboxPush)
         case claim(Lane, Urgency)
         /// Settles the claimed pushes, each as its identifier determines.
@@ -99,7 +100,7 @@ import Testing
         mutating func next() throws -> Step {
             now += .random(in: 1...50, using: &random)
             let step: Step? =
-                switch Int.random(in: 0..<40, using: &random) {
+                switch Int.random(in: 0..<42, using: &random) {
                 case 0..<4: add()
                 case 4..<14: try page()
                 case 14: pick(jobs).map { .cancel($0) }
@@ -116,6 +117,7 @@ import Testing
                 case 35: pick(pushes).map { .deleteDeadLetters([$0.id], $0.lane.app) }
                 case 36: .forgetOutcomes(before: now - .random(in: 0...2_000, using: &random))
                 case 37..<39: try enroll()
+                case 39..<41: .recordEnds(limit: .random(in: 1...3, using: &random))
                 default: happens(in: 2) ? .restart(isInOrder: happens(in: 2)) : removeUser()
                 }
             guard let step else { return try next() }
@@ -169,7 +171,8 @@ import Testing
         /// Performs a step, and describes what it returned.
         mutating func perform(_ step: Step, at now: Int64) async throws -> String {
             switch step {
-            case .add, .expand, .cancel, .cancelPushes, .deleteJobs: return try await performOnJobs(step, at: now)
+            case .add, .expand, .cancel, .cancelPushes, .deleteJobs, .recordEnds:
+                return try await performOnJobs(step, at: now)
             case .accept(let push):
                 let answer = try await outbox.accept([push], at: now)
                 return "\(answer == [.accepted])"
@@ -237,6 +240,7 @@ import Testing
                 let steps = try await jobs.cancelAllPushes(of: stored, limit: limit, at: now)
                 return "\(steps.map { $0.map(\.description).sorted() })"
             case .deleteJobs(let time): return "\(try await jobs.deleteJobs(endedBefore: time, limit: 1_000))"
+            case .recordEnds(let limit): return "\(try await jobs.recordEnds(limit: limit).map { describe($0) })"
             default: return ""
             }
         }
@@ -266,6 +270,7 @@ import Testing
             var state: [String] = []
             for app in Steps.apps {
                 state += try await outbox.jobs.jobs(of: app, before: nil, limit: 1_000).map { describe($0) }
+                state += try await outbox.jobs.endedJobs(of: app, after: 0, limit: 1_000).map(\.job.id.description)
             }
             let active = try await outbox.jobs.activeJobs(at: now, limit: 1_000)
             return state + active.map(\.job.id.description)
@@ -275,6 +280,7 @@ import Testing
             "\(stored.job.id) \(stored.createdAt) \(stored.state) \(stored.cursor) \(stored.stored)"
                 + " \(describe(stored.leftOut)) \(stored.outcomes.map { "\($0.key) \($0.value)" }.sorted())"
                 + " \(stored.expandedAt ?? 0) \(stored.outcomesChangedAt) \(stored.endedAt ?? 0) \(stored.unfinished)"
+                + " \(stored.endCursor ?? 0)"
         }
 
         private func describe(_ leftOut: [LeftOutReason: Int]) -> String {

@@ -42,7 +42,7 @@ import Testing
         let locales = #"{"de":{"aps":{"alert":"Bereit"}},"de-CH":{"aps":{"alert":"Parat","sound":null},"n":1}}"#
         var requests = PersonalRequests(try Self.request(locales))
         for _ in 0..<2 {
-            guard case .payload(let payload) = requests.request(for: .of("anna", locale: locale)).content else {
+            guard case .payload(let payload)? = requests.request(for: .of("anna", locale: locale))?.content else {
                 Issue.record("the content is no payload")
                 return
             }

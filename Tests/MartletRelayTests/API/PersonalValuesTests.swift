@@ -56,7 +56,10 @@ import Testing
         var requests = PersonalRequests(try Self.request(values, #"{"aps":{"alert":["Hi {{name}}"]}}"#, locales))
         for (user, locale, name) in [("anna", "de", expected), ("bob", "de-AT", "Bob"), ("anna", "fr", expected)] {
             let request = requests.request(for: .of(user, locale: locale))
-            guard case .payload(let payload) = request.content else { continue }
+            guard case .payload(let payload)? = request?.content else {
+                Issue.record("the user has no payload")
+                return
+            }
             let json = try JSONReader.read(payload)
             #expect(json["aps"] == ["alert": [JSONValue.string("Hi " + name)]])
             #expect(json["n"] == (locale == "fr" ? nil : JSONValue.string("\(name)-\(name)")))
@@ -98,10 +101,89 @@ import Testing
         #expect(error?.pointer == pointer && error?.detail.contains(message) == true, "\(error?.detail ?? "")")
     }
 
-    @Test(arguments: [#""ab12""#, #"{"all":true}"#, #"{"installation":"0199f2c4-0000-7000-8000-000000000000"}"#])
-    func `only a push to users has values`(audience: String) throws {
+    @Test(arguments: [#""ab12""#, #"{"installation":"0199f2c4-0000-7000-8000-000000000000"}"#])
+    func `only a push to users or to many has values`(audience: String) throws {
         let error = #expect(throws: APIProblem.self) { try Self.request("{}", to: audience) }
-        #expect(error?.pointer == "/values" && error?.detail.contains("unless to has user or users") == true)
+        #expect(error?.pointer == "/values" && error?.detail.contains("unless to has user, users, tag") == true)
+    }
+
+    // MARK: Defaults
+
+    private static let twoNames = #"{"aps":{"alert":"{{name}}: {{count}}"}}"#
+
+    /// The text of the alert for a user of a request; nil for a user without one.
+    private static func alert(for user: String, of request: PushRequest) throws -> String? {
+        var requests = PersonalRequests(request)
+        guard case .payload(let payload)? = requests.request(for: .of(user))?.content else { return nil }
+        return try JSONReader.read(payload)["aps"]?["alert"]?.stringValue
+    }
+
+    @Test(
+        arguments: [
+            ("", nil), (#","default-values":{}"#, nil), (#","default-values":{"name":"you"}"#, nil),
+            (#","default-values":{"name":"you","count":0}"#, "you: 0"),
+        ] as [(String, String?)]
+    )
+    func `users of a job without values have the defaults, or no push`(more: String, expected: String?) throws {
+        let values = #"{"anna":{"name":"Anna","count":2}}"#
+        let request = try Self.request(values, Self.twoNames, to: #"{"all":true}"#, more)
+        #expect(try Self.alert(for: "anna", of: request) == "Anna: 2")
+        #expect(try Self.alert(for: "bob", of: request) == expected)
+    }
+
+    @Test func `a default takes the place of a value that a user does not have`() throws {
+        let request = try Self.request(
+            #"{"anna":{"name":"Anna"}}"#,
+            Self.twoNames,
+            #","default-values":{"name":"you","count":0}"#
+        )
+        #expect(try Self.alert(for: "anna", of: request) == "Anna: 0")
+        #expect(try Self.alert(for: "bob", of: request) == "you: 0")
+    }
+
+    @Test(
+        arguments: [
+            (#"{"anna":{}}"#, "", "/values/anna", #"have the member "name""#),
+            ("{}", #","default-values":[]"#, "/default-values", "must be an object"),
+            ("{}", #","default-values":{"more":1}"#, "/default-values/more", "no text of payload or locales has"),
+            ("{}", #","default-values":{"name":true}"#, "/default-values/name", "a string of at most 1024 bytes"),
+        ] as [(String, String, String, String)]
+    )
+    func `a mistake in the values of a job is named`(
+        values: String,
+        more: String,
+        pointer: String,
+        message: String
+    ) throws {
+        let error = #expect(throws: APIProblem.self) { try Self.request(values, to: #"{"tag":"vip"}"#, more) }
+        #expect(error?.pointer == pointer && error?.detail.contains(message) == true, "\(error?.detail ?? "")")
+    }
+
+    @Test func `the values of one user are removed from a stored request`() {
+        let text = #"{"payload":{"n":"{{n}}"},"to":{"all":true},"values":{"anna":{"n":1.50},"bob":{"n":2}}}"#
+        let request = Array(text.utf8)
+        let rest = PersonalValues.request(request, without: "anna").map { String(decoding: $0, as: UTF8.self) }
+        #expect(rest == #"{"payload":{"n":"{{n}}"},"to":{"all":true},"values":{"bob":{"n":2}}}"#)
+        #expect(PersonalValues.request(request, without: "carl") == nil)
+        #expect(PersonalValues.request(Array(#"{"payload":{},"to":{"all":true}}"#.utf8), without: "anna") == nil)
+    }
+
+    @Test func `defaults need values`() throws {
+        let text = #"{"to":{"all":true},"payload":{"n":"{{n}}"},"default-values":{"n":1}}"#
+        let error = #expect(throws: APIProblem.self) { try PushRequest(try JSONReader.read(Array(text.utf8))) }
+        #expect(error?.pointer == "/default-values" && error?.detail.contains("a push without values") == true)
+    }
+
+    @Test(arguments: [(PersonalValues.jobUserLimit + 1, 1), (130, 1_005)])
+    func `the values of a job are limited`(users: Int, length: Int) throws {
+        let name = String(repeating: "a", count: length)
+        let values = (0..<users).map { #""\#($0)":{"name":"\#(name)"}"# }
+        let all = #"{"all":true}"#
+        #expect(throws: Never.self) { try Self.request("{\(values.dropLast().joined(separator: ","))}", to: all) }
+        let error = #expect(throws: APIProblem.self) {
+            try Self.request("{\(values.joined(separator: ","))}", to: all)
+        }
+        #expect(error?.detail.contains("at most 1000 users and 131072 bytes") == true, "\(error?.detail ?? "")")
     }
 
     @Test func `a request has at most 20 names`() throws {
@@ -116,7 +198,7 @@ import Testing
         let text = #"{"to":{"user":"anna"},"payload":{"aps":{"alert":"{{ {{name}}"}}}"#
         let request = try PushRequest(try JSONReader.read(Array(text.utf8)))
         var requests = PersonalRequests(request)
-        guard case .payload(let payload) = requests.request(for: .of("anna")).content else { return }
+        guard case .payload(let payload)? = requests.request(for: .of("anna"))?.content else { return }
         #expect(String(decoding: payload, as: UTF8.self) == #"{"aps":{"alert":"{{ {{name}}"}}"#)
     }
 }

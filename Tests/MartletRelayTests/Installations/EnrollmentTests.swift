@@ -240,8 +240,14 @@ import Testing
             let push = #"{"to":"\#(token)","payload":{"aps":{"alert":"Secret"}}\#(later)}"#
             ids.append(await bench.relay.ask("POST", "/v1/pushes", push).json["id"]?.stringValue ?? "")
         }
+        let values = #","values":{"anna":{"name":"Secret"},"bert":{"name":"Bert"}}"#
+        let job = await bench.send(to: #"{"all":true}"#, #""payload":{"aps":{"alert":"{{name}}"}}"# + values + later)
+        #expect(job.status == 202, "\(job.text)")
         let answer = await bench.ask("DELETE", "/users/anna")
         #expect(answer.json == ["installations": 1, "cancelled-pushes": 1, "dead-letters": 0], "\(answer.text)")
+        let stored = try await bench.relay.parts.outbox.jobs.jobs(of: "orders", before: nil, limit: 9)
+        let requests = stored.map { String(decoding: $0.job.request, as: UTF8.self) }
+        #expect(requests.count == 1 && requests.allSatisfy { !$0.contains("Secret") && $0.contains("Bert") })
         #expect(await bench.phone("GET", with: anna.secret).status == 401)
         #expect(await bench.phone("POST", #"{"environment":"production"}"#, with: unused).status == 401)
         #expect(await bench.relay.ask("GET", "/v1/pushes/\(ids[0])").json["state"] == "cancelled")

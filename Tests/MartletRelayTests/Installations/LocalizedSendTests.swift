@@ -75,6 +75,21 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a job sends the values of each user in its language, or leaves the user out`() async throws {
+        let bench = try await EnrollmentBench()
+        try await enrollPhones(bench)
+        let content = #""payload":{"aps":{"alert":"Hi {{name}}"}},"locales":{"de":{"aps":{"alert":"Hallo {{name}}"}}}"#
+        let values = #","values":{"user 1":{"name":"A"},"user 2":{"name":"B"},"unknown":{"name":"C"}}"#
+        let answer = await bench.send(to: #"{"all":true}"#, content + values)
+        let id = try #require(answer.json["id"]?.stringValue, "\(answer.text)")
+        let path = "/v1/apps/orders/jobs/" + id
+        try await eventually("the job ends") { await bench.relay.ask("GET", path).json["ended-at"] != nil }
+        let job = await bench.relay.ask("GET", path).json
+        #expect(job["stored"] == 2 && job["matched"] == 4 && job["left-out"] == ["no-values": 2], "\(job)")
+        #expect(await alerts(bench) == ["a1": "Hi A", "a2": "Hallo B"])
+        await bench.stop()
+    }
+
     @Test func `the longest payload of the users is checked in each language`() async throws {
         let bench = try await EnrollmentBench()
         let text = String(repeating: "a", count: 1_000)
@@ -86,9 +101,15 @@ import Testing
             (#""payload":{"n":"\#(name)","text":"\#(text)\#(text)\#(text)\#(text)\#(text)"}"#, "/payload"),
         ] {
             let values = #","values":{"anna":{"name":"A"},"bob":{"name":"\#(text)"}}"#
-            let answer = await bench.send(to: #"{"users":["anna","bob"]}"#, content + values)
-            #expect(answer.status == 400 && answer.text.contains("PayloadTooLarge"), "\(answer.text)")
-            #expect(answer.json["errors"]?.elements?.first?["pointer"]?.stringValue == pointer, "\(answer.text)")
+            for audience in [#"{"users":["anna","bob"]}"#, #"{"all":true}"#] {
+                let answer = await bench.send(to: audience, content + values)
+                #expect(answer.status == 400 && answer.text.contains("PayloadTooLarge"), "\(answer.text)")
+                #expect(answer.json["errors"]?.elements?.first?["pointer"]?.stringValue == pointer, "\(answer.text)")
+            }
+            let defaults = #","values":{},"default-values":{"name":"\#(text)"}"#
+            let answer = await bench.send(to: #"{"tag":"vip"}"#, content + defaults)
+            let place = pointer == "/values/bob" ? "/default-values" : pointer
+            #expect(answer.json["errors"]?.elements?.first?["pointer"]?.stringValue == place, "\(answer.text)")
         }
         await bench.stop()
     }

@@ -114,6 +114,19 @@ import Testing
         #expect(names == ["de", "en", "fr", "en", "de"])
     }
 
+    @Test func `each installation of a page has the values of its user, or a reason`() throws {
+        let request = #"""
+            {"default-values":{"count":0},"payload":{"aps":{"alert":"Hi"},"n":"{{name}} {{count}}"},"to":{"all":true},
+             "values":{"user 1":{"name":"Anna","count":2},"user 3":{"name":"Carl"}}}
+            """#
+        var builder = try builder(of: job(1, request), [app()])
+        var page = AudiencePage()
+        page.members = try [member(1), member(2), member(3), member(4, token: nil)]
+        try builder.add(page)
+        let names = builder.page.pushes.map { (try? JSONReader.read($0.push.payload))?["n"]?.stringValue }
+        #expect(names == ["Anna 2", "Carl 0"] && builder.page.leftOut == [.noValues: 1, .noToken: 1])
+    }
+
     @Test func `a push's identifier depends on its job and installation`() throws {
         let installation = try member(1).installation
         let other = try member(2).installation
