@@ -108,6 +108,7 @@ extension PushRequestBuilder {
         let sourceRequest = request.sourceRequest
         var requests = PersonalRequests(request)
         var phones = PushGroup.Phones(missing: found.audience, among: found.members)
+        let alertLimit = alertLimit(of: app, key)
         var pushes: [OutboxPush] = []
         if request.isPersonal { try checkPayloads(of: request, in: app) }
         for member in found.members {
@@ -122,6 +123,7 @@ extension PushRequestBuilder {
             let own = requests.request(for: member).scheduled(for: member)
             var push = try push(of: own, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
             push.user = member.user
+            push.count(towards: alertLimit)
             guard push.wait(for: app.quietHours, in: member.timeZone, at: now) else {
                 phones.leaveOut(.quietHours)
                 continue
@@ -132,6 +134,19 @@ extension PushRequestBuilder {
         // A mistake is reported also when no phone gets the push. Snapshots were checked when they were read.
         if pushes.isEmpty, case .payload = request.content { try checkPush(of: request, in: app) }
         return PushGroup(pushes: pushes.map(HashedPush.init), phones: phones)
+    }
+
+    /// Returns the limit that the alerts of a request count towards, for all phones of the request; nil for an app
+    /// without one.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - key: The text from which the identifiers of the request are derived; nil for a request that is not repeated.
+    private mutating func alertLimit(of app: RelayConfiguration.App, _ key: String?) -> AlertLimit? {
+        guard let limit = app.alertsPerDay else { return nil }
+        let request = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, "alert") }
+        let random = (generator.next(), generator.next())
+        return AlertLimit(perDay: limit, request: request ?? APNsID(milliseconds: now, randomBits: random))
     }
 
     /// Refuses the requests to audiences of which a push is stored with another content: otherwise only the phones that

@@ -19,7 +19,8 @@ struct UserErasure {
         self.parts = parts
     }
 
-    /// Cancels the waiting pushes of the user, deletes the dead letters, and removes the installations and tickets.
+    /// Cancels the waiting pushes of the user, deletes the dead letters, and removes the installations, the tickets and
+    /// the counts of alerts.
     ///
     /// The installations are removed after the pushes, so that a call that failed can be repeated: pushes that were
     /// accepted before a phone had enrolled are found by its tokens.

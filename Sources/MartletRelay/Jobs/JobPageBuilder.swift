@@ -134,6 +134,7 @@ struct JobPageBuilder {
                 continue
             }
             var push = try push(to: token, of: member, lane, renderer)
+            push.count(towards: app?.alertsPerDay.map { AlertLimit(perDay: $0, request: job.job.id) })
             guard push.wait(for: app?.quietHours, in: member.timeZone, at: builder.now) else {
                 leftOut[.quietHours, default: 0] += 1
                 continue
