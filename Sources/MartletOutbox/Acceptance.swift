@@ -12,6 +12,8 @@ package enum Acceptance: Sendable, Hashable {
     case suppressed(UnregisteredToken)
     /// No installation of the user that the push is for has its token any more.
     case formerUser
+    /// The user gets as many alerts on the day of the push as its ``OutboxPush/alertLimit`` permits.
+    case limited
     /// The maximum number of waiting pushes is reached.
     case full
     /// A push with this identifier was deleted while this one was being stored: this one can be submitted again.

@@ -33,6 +33,8 @@ package struct OutboxPush: Sendable, Hashable {
     package var user: String?
     /// The number of the job that the push belongs to; nil for a push that was sent singly.
     package var job: Int64?
+    /// The limit that the push to a user counts towards; nil for a push that is not counted. It is not stored.
+    package var alertLimit: AlertLimit?
 
     /// Creates a push, by default without optional values.
     package init(

@@ -15,6 +15,8 @@ package import MartletCore
 ///   claimed again after a restart.
 /// - At most one push of an ``OutboxPush/orderKey`` can be claimed at a time, the one that was accepted first; the
 ///   others wait behind it. A scheduled push joins the queue when it is due.
+/// - At most ``AlertLimit/perDay`` requests of an app with alerts to a user are due on a day in UTC, also when several
+///   relays accept them at the same time. A request counts once it has a stored push to the user, whatever the outcome.
 /// - A claimed push is not claimed again until it is settled, the store is opened again or, in a shared store, the
 ///   lease of its node expires. A push that may have been claimed when a process ended without ``close(isInOrder:)`` is
 ///   counted in its ``ClaimedPush/unknownTries``.
@@ -98,6 +100,15 @@ package protocol OutboxStore: Sendable {
     /// - Returns: The number of deleted outcomes. When it is the limit, more may be left.
     /// - Throws: ``OutboxError``; nothing has changed then.
     func forgetOutcomes(before time: Int64, limit: Int) async throws(OutboxError) -> Int
+
+    /// Deletes the counts of alerts of past days.
+    ///
+    /// - Parameters:
+    ///   - time: The time: only days that ended before it, in UTC.
+    ///   - limit: The maximum number of counts, so that other calls need not wait for long.
+    /// - Returns: The number of deleted counts. When it is the limit, more may be left.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func forgetAlerts(before time: Int64, limit: Int) async throws(OutboxError) -> Int
 
     /// Returns the waiting pushes of each lane.
     func backlog() async throws(OutboxError) -> [Backlog]

@@ -332,7 +332,10 @@ struct ModelInstallations: InstallationStore {
     }
 
     func removeUser(_ user: String, of app: String) -> Int {
-        disk.model.withLock { $0.installations.removeUser(user, of: app) }
+        disk.model.withLock { model in
+            model.alerts.removeUser(user, of: app)
+            return model.installations.removeUser(user, of: app)
+        }
     }
 
     func installation(_ id: InstallationID, of app: String) -> StoredInstallation? {

@@ -63,6 +63,10 @@ package final class ModelOutbox: OutboxStore {
         disk.model.withLock { $0.forgetOutcomes(before: time, limit: limit) }
     }
 
+    package func forgetAlerts(before time: Int64, limit: Int) -> Int {
+        disk.model.withLock { $0.alerts.forget(before: time, limit: limit) }
+    }
+
     package func backlog() -> [Backlog] { disk.model.withLock { $0.backlog() } }
 
     package func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {

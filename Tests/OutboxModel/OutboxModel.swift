@@ -52,6 +52,7 @@ package struct OutboxModel: Sendable {
     private var lastClaim: Int64 = 0
     var installations = InstallationModel()
     var jobs = JobModel()
+    var alerts = AlertModel()
     /// Pushes that may wait at once.
     package var limit = Int.max
 
@@ -94,6 +95,7 @@ package struct OutboxModel: Sendable {
         if push.job != nil, status(of: push.id, of: push.lane.app) != nil { return .conflict }
         if let user = push.user, owner(of: push)?.utf8.elementsEqual(user.utf8) != true { return .formerUser }
         guard rows.count < limit else { return .full }
+        guard alerts.count(push, at: now) else { return .limited }
         let isScheduled = push.notBefore.map { $0 > now } ?? false
         let mustWait = !isScheduled && push.orderKey.map { hasOthers(in: push.lane, $0) } ?? false
         rows[nextNumber] = Row(
@@ -386,6 +388,7 @@ extension OutboxPush {
     /// Whether a push with the same identifier is this one, sent again.
     fileprivate func isSame(as other: OutboxPush) -> Bool {
         var first = self
+        first.alertLimit = other.alertLimit
         // A phone of a user may have another token and another environment.
         if user != nil { (first.lane, first.destination) = (other.lane, other.destination) }
         guard let sourceRequest else { return first == other }

@@ -11,6 +11,10 @@
 -- A push to a user is stored only while an installation of the user has its token, because the installations were read
 -- in another transaction. They are locked until the commit: the removal of the user waits, and then finds the push.
 --
+-- A push with a limit of alerts is stored only if its request is one of the first of its user on the day on which it is
+-- due. The rows of users and days are locked after all others and in their order, so that concurrent transactions do
+-- not deadlock, and wait for each other only until the commit.
+--
 -- The identifiers of a job's pushes follow from that of the job. Like pushes with a fingerprint, they are not stored
 -- while an outcome has their identifier; the returned row does not describe the other push.
 
@@ -19,13 +23,14 @@ CREATE FUNCTION martlet.accept(
     p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[],
     p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
     p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
-    p_payloads bytea[], p_users text[] DEFAULT NULL, p_job bigint DEFAULT NULL
+    p_payloads bytea[], p_users text[] DEFAULT NULL, p_requests text[] DEFAULT NULL,
+    p_alert_limits bigint[] DEFAULT NULL, p_job bigint DEFAULT NULL
 ) RETURNS TABLE (
     place bigint, is_same boolean, apns_id uuid, is_production boolean, accepted_at bigint,
     is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
     unregistered_at bigint, attempts integer, unknown_tries integer, history text,
     token_cursor bigint, token_unregistered_at bigint, token_reported_at bigint, token_reason text,
-    has_former_user boolean
+    has_former_user boolean, is_limited boolean
 ) LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
@@ -36,6 +41,8 @@ DECLARE
     stored bigint[];
     installations bigint[];
     former bigint[];
+    alert record;
+    limited bigint[];
 BEGIN
     WITH fresh AS (
         INSERT INTO martlet.push (
@@ -101,6 +108,28 @@ BEGIN
             SELECT array_agg(k) INTO stored FROM unnest(stored) k WHERE NOT k = ANY (former);
         END IF;
     END IF;
+    IF cardinality(array_remove(p_alert_limits, NULL)) > 0 THEN
+        FOR alert IN
+            SELECT g.app, g.user_id, greatest(g.not_before, g.accepted_at) / 86400000 AS day, g.request, g.alert_limit,
+                array_agg(g.number) AS pushes
+            FROM unnest(numbers, p_apps, p_users, p_times, p_not_before, p_requests, p_alert_limits)
+                AS g (number, app, user_id, accepted_at, not_before, request, alert_limit)
+            WHERE g.alert_limit IS NOT NULL AND g.number = ANY (stored)
+            GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, min(g.number)
+        LOOP
+            INSERT INTO martlet.alert_day AS d (app, user_id, day, requests)
+            VALUES (alert.app, alert.user_id, alert.day, ARRAY[alert.request])
+            ON CONFLICT (app, user_id, day) DO UPDATE SET requests = CASE
+                WHEN alert.request = ANY (d.requests) THEN d.requests ELSE array_append(d.requests, alert.request)
+            END
+            WHERE alert.request = ANY (d.requests) OR cardinality(d.requests) < alert.alert_limit;
+            IF NOT FOUND THEN limited := limited || alert.pushes; END IF;
+        END LOOP;
+        IF limited IS NOT NULL THEN
+            DELETE FROM martlet.push p WHERE p.number = ANY (limited);
+            SELECT array_agg(k) INTO stored FROM unnest(stored) k WHERE NOT k = ANY (limited);
+        END IF;
+    END IF;
     INSERT INTO martlet.queue (number, app, is_production, urgency, line, ready_at, expires_at, order_key)
     SELECT g.number, g.app, g.is_production, g.urgency, CASE WHEN g.not_before > g.accepted_at THEN -1 ELSE 0 END,
         greatest(g.not_before, g.accepted_at), g.expires_at, g.order_key
@@ -111,7 +140,8 @@ BEGIN
     RETURN QUERY
     SELECT g.place, k.fingerprint = g.fingerprint, k.apns_id, k.is_production, k.accepted_at, k.is_claimed,
         k.ended_at, k.state, k.status, k.reason, k.unique_id, k.unregistered_at, k.attempts, k.unknown_tries,
-        k.history, t.cursor, t.unregistered_at, t.reported_at, t.reason, coalesce(g.number = ANY (former), false)
+        k.history, t.cursor, t.unregistered_at, t.reported_at, t.reason, coalesce(g.number = ANY (former), false),
+        coalesce(g.number = ANY (limited), false)
     FROM unnest(numbers, p_apps, p_are_production, p_ids, p_tokens, p_topics, p_fingerprints) WITH ORDINALITY
         AS g (number, app, is_production, apns_id, token, topic, fingerprint, place)
     LEFT JOIN LATERAL martlet.known(g.app, g.apns_id) k ON g.fingerprint IS NOT NULL

@@ -307,7 +307,7 @@ BEGIN
     RETURN QUERY SELECT unnest(results);
 END $$;
 
--- Removes the installations and tickets of a user, and returns the number of installations.
+-- Removes the installations, tickets and counted alerts of a user, and returns the number of installations.
 CREATE FUNCTION martlet.remove_user(p_app bigint, p_user text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     removed bigint;
@@ -317,5 +317,7 @@ BEGIN
     PERFORM 1 FROM martlet.installation i WHERE i.app = p_app AND i.user_id = p_user ORDER BY i.number FOR UPDATE;
     DELETE FROM martlet.installation i WHERE i.app = p_app AND i.user_id = p_user;
     GET DIAGNOSTICS removed = ROW_COUNT;
+    -- Last: a transaction that counts an alert of the user holds an installation until its commit.
+    DELETE FROM martlet.alert_day d WHERE d.app = p_app AND d.user_id = p_user;
     RETURN removed;
 END $$;

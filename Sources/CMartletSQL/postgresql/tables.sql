@@ -215,6 +215,17 @@ CREATE VIEW martlet.installation_content AS
         (SELECT json_agg(g.tag) FROM martlet.installation_tag g WHERE g.installation = i.number) AS tags
     FROM martlet.installation i;
 
+-- The requests whose alerts a user gets on a day, in an app that limits them. The day is the number of days since 1970
+-- in UTC. A request to several phones of the user counts once.
+CREATE TABLE martlet.alert_day (
+    app bigint NOT NULL,
+    user_id text COLLATE "C" NOT NULL,
+    day bigint NOT NULL,
+    requests text[] NOT NULL,
+    PRIMARY KEY (app, user_id, day)
+);
+CREATE INDEX alert_day_day ON martlet.alert_day (day);
+
 -- The identifiers of installations that were moved from a file. A repeated move moves none of them again, because
 -- it may have been removed since.
 CREATE TABLE martlet.moved_installation (id uuid PRIMARY KEY);

@@ -107,6 +107,13 @@ CREATE TRIGGER installation_removal AFTER DELETE ON installation BEGIN
     DELETE FROM installation_token WHERE installation = old.number;
     DELETE FROM installation_tag WHERE installation = old.number;
 END;
+-- The requests whose alerts a user gets on a day, in an app that limits them, as a JSON array. The day is the number of
+-- days since 1970 in UTC. A request to several phones of the user counts once.
+CREATE TABLE alert_day (
+    app INTEGER NOT NULL, user_id TEXT NOT NULL, day INTEGER NOT NULL, requests TEXT NOT NULL,
+    PRIMARY KEY (app, user_id, day)
+) WITHOUT ROWID;
+CREATE INDEX alert_day_day ON alert_day (day);
 -- Sends to many installations, which the relay expands into pushes page by page. `cursor` is the number of the last
 -- installation that was read, and `high_mark` the greatest number at creation. Numbers are not used again, because
 -- dead letters keep that of their job.

@@ -123,7 +123,7 @@ package protocol InstallationStore: Sendable {
     /// - Throws: ``OutboxError``; nothing has changed then.
     func remove(_ id: InstallationID, of app: String) async throws(OutboxError) -> Bool
 
-    /// Removes all installations and tickets of a user.
+    /// Removes all installations and tickets of a user, and the counts of alerts.
     ///
     /// - Parameters:
     ///   - user: The user.

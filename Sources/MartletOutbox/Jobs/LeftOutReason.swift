@@ -13,6 +13,8 @@ package enum LeftOutReason: String, Sendable, Hashable, CaseIterable {
     case noValues = "no-values"
     /// The push expires before the end of the quiet hours of the phone.
     case quietHours = "quiet-hours"
+    /// The user gets as many alerts on the day of the push as the app permits, as in ``Acceptance/limited``.
+    case alertLimit = "alert-limit"
     /// Apple has reported the token as unregistered for this topic.
     case unregistered
     /// The token has left the user since the installation was read, as in ``Acceptance/formerUser``; only in a job.
@@ -28,6 +30,7 @@ extension Acceptance {
         case .accepted: nil
         case .suppressed: .unregistered
         case .formerUser: .moved
+        case .limited: .alertLimit
         case .duplicate, .conflict, .vanished, .full: .duplicate
         }
     }

@@ -3,6 +3,7 @@
 internal import MartletSQLite
 
 /// Moving of installations. Tickets are not moved: they are void after at most a day, and an app asks for another one.
+/// Nor are the counts of alerts, most of which are of the day of the migration.
 extension OutboxMove {
     /// The number of installations in one batch.
     private static let installationBatch = 200

@@ -25,6 +25,8 @@ extension PostgreSQLOutbox {
         static func parameters(_ entries: ArraySlice<Entry>) -> [Parameter] {
             let pushes = entries.map(\.push)
             let columns = pushes.map(\.destination.columns)
+            let limits = pushes.map(\.alertLimit)
+            let alertLimits: [Int64?] = limits.map { limit in limit.map { Int64($0.perDay) } }
             return [
                 .integers(entries.map(\.now)), .integers(entries.map(\.app)),
                 .flags(pushes.map(\.lane.environment.isProduction)),
@@ -37,7 +39,8 @@ extension PostgreSQLOutbox {
                 .texts(pushes.map(\.traceParent)), .texts(pushes.map(\.orderKey)),
                 .integers(pushes.map(\.notBefore)), .integers(pushes.map(\.expiresAt)),
                 .integers(entries.map(\.hashed.checksum)), .byteLists(pushes.map(\.payload)),
-                .texts(pushes.map(\.user)),
+                .texts(pushes.map(\.user)), .texts(limits.map { $0?.request.description }),
+                .integers(alertLimits),
             ]
         }
     }
@@ -115,7 +118,7 @@ extension PostgreSQLOutbox {
     }
 
     private static let acceptSQL =
-        "SELECT * FROM martlet.accept(\(Parameter.places(21)))"
+        "SELECT * FROM martlet.accept(\(Parameter.places(23)))"
 }
 
 extension Acceptance {
@@ -138,7 +141,7 @@ extension Acceptance {
                 )
             )
         } else {
-            self = row.flag(at: 19) ? .formerUser : .vanished
+            self = row.flag(at: 19) ? .formerUser : row.flag(at: 20) ? .limited : .vanished
         }
     }
 }

@@ -16,6 +16,7 @@ final class PushTable {
     private let database: OutboxDatabase
     private let jobs: JobTable
     private let unregisteredTokens: UnregisteredTokenTable
+    private let alerts: AlertTable
     private let insertPush: Statement
     private let findPush: Statement
     private let findOutcome: Statement
@@ -34,6 +35,7 @@ final class PushTable {
         self.database = database
         self.jobs = jobs
         unregisteredTokens = try UnregisteredTokenTable(database)
+        alerts = try AlertTable(database)
         insertPush = try database.connection.prepare(
             """
             INSERT INTO push (
@@ -109,7 +111,7 @@ final class PushTable {
 
     // MARK: Accepting
 
-    /// Stores a push, unless it is known or suppressed, its token has left the user, or it exceeds the limit.
+    /// Stores a push, unless it is known or suppressed, its token has left the user, or it exceeds a limit.
     func accept(_ hashed: HashedPush, at now: Int64) throws(SQLiteError) -> Acceptance {
         let push = hashed.push
         let app = try database.number(of: push.lane.app)
@@ -124,6 +126,9 @@ final class PushTable {
         if push.job != nil, try known(push.id, app) != nil { return .conflict }
         if let user = push.user, try !hasToken(push, app, user) { return .formerUser }
         guard database.count < database.limit else { return .full }
+        if let user = push.user, let limit = push.alertLimit, try !alerts.count(push, app, user, limit, at: now) {
+            return .limited
+        }
         try insert(hashed, app: app, at: now)
         database.state.counts[push.lane, default: 0] += 1
         return .accepted

@@ -99,7 +99,7 @@ struct SQLiteInstallations: InstallationStore {
     func removeUser(_ user: String, of app: String) async throws(OutboxError) -> Int {
         try await outbox.change { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return 0 }
-            for table in ["ticket", "installation"] {
+            for table in ["alert_day", "ticket", "installation"] {
                 try tables.database.connection.prepare("DELETE FROM \(table) WHERE app = ? AND user_id = ?")
                     .run(with: app, user)
             }

@@ -38,7 +38,10 @@ struct PushGroup {
     ///
     /// The error is the first problem, when no push is stored.
     func response(_ answers: [PushAnswer], at time: Int64) throws(APIProblem) -> HTTP1Answer {
-        let problems = answers.filter { phones == nil || $0.leftOutReason == nil }.compactMap(\.refusal)
+        // A request is refused if the limit of alerts leaves nothing, so that the client learns when to repeat it.
+        let problems = answers.filter { answer in
+            phones == nil || answer.leftOutReason == nil || answer.leftOutReason == .alertLimit
+        }.compactMap(\.refusal)
         if let problem = problems.first, !answers.contains(where: \.isStored) { throw problem }
         let body = json(answers, at: time)
         guard phones == nil, answers.count == 1 else {

@@ -113,6 +113,7 @@ extension PushRequestBuilder {
         var requests = PersonalRequests(request)
         var zones = ZoneLookup()
         var phones = PushGroup.Phones(missing: found.audience, among: found.members)
+        let alertLimit = alertLimit(of: app, key)
         var pushes: [OutboxPush] = []
         if request.isPersonal { try checkPayloads(of: request, in: app) }
         for member in found.members {
@@ -130,6 +131,7 @@ extension PushRequestBuilder {
             let id = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, place) }
             var push = try push(of: own, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
             push.user = member.user
+            push.count(towards: alertLimit)
             if let end = push.end(of: app.quietHours, in: member.timeZone, &zones, at: now) {
                 guard !push.expires(by: end) else {
                     phones.leaveOut(.quietHours)
@@ -162,6 +164,19 @@ extension PushRequestBuilder {
             pushes += built.map { HashedPush($0) }
         }
         return pushes
+    }
+
+    /// Returns the limit that the alerts of a request count towards, for all phones of the request; nil for an app
+    /// without one.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - key: The text from which the identifiers of the request are derived; nil for a request that is not repeated.
+    private mutating func alertLimit(of app: RelayConfiguration.App, _ key: String?) -> AlertLimit? {
+        guard let limit = app.alertsPerDay else { return nil }
+        let request = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, "alert") }
+        let random = (generator.next(), generator.next())
+        return AlertLimit(perDay: limit, request: request ?? APNsID(milliseconds: now, randomBits: random))
     }
 
     /// Refuses the requests to audiences of which a push is stored with another content: otherwise only the phones that

@@ -198,6 +198,22 @@ extension APIProblem {
     init(_ error: OutboxError) {
         self.init(503, "\(error)", retryAfter: 5)
     }
+
+    /// Creates the problem of an alert that exceeds the limit of its user.
+    ///
+    /// - Parameters:
+    ///   - push: The push.
+    ///   - now: The time at which it was refused, in milliseconds since 1970.
+    fileprivate init(limited push: OutboxPush, at now: Int64) {
+        let (limit, end) = (push.alertLimit?.perDay ?? 0, push.endOfDay(acceptedAt: now))
+        self.init(
+            429,
+            "alerts-per-day of the app is \(limit), and the user gets as many on this day: the next day begins at"
+                + " \(Timestamp.text(end))",
+            at: "/to",
+            retryAfter: Int((end - now + 999) / 1_000)
+        )
+    }
 }
 
 enum PushAnswer {
@@ -242,6 +258,7 @@ enum PushAnswer {
         switch refusal?.status {
         case 404: .noToken
         case 410: .unregistered
+        case 429: .alertLimit
         default: nil
         }
     }
@@ -265,6 +282,7 @@ enum PushAnswer {
             )
         case .success(.formerUser):
             self = .problem(APIProblem(404, "no installation of the user has the token any more", at: "/to"))
+        case .success(.limited): self = .problem(APIProblem(limited: push, at: answer.time))
         case .success(.full): self = .problem(APIProblem(503, "the limit of stored pushes is reached", retryAfter: 30))
         case .success(.vanished):
             self = .problem(

@@ -19,6 +19,8 @@ extension RelayConfiguration {
         package var webhook: Webhook?
         /// The hours in which alerts to users and installations wait; nil for none.
         var quietHours: QuietHours?
+        /// The maximum number of alerts that a user gets on a day in UTC, from requests to people; nil for no limit.
+        var alertsPerDay: Int?
 
         /// The environments to which the pushes of an app are sent unless its configuration names others.
         package static let defaultEnvironments = [PushEnvironment.production]
@@ -68,6 +70,8 @@ extension RelayConfiguration.App: ConfigurationPart {
             .help("maximum connections to Apple in each environment, of all relays together"),
         Setting(separate: webhook),
         Setting(quietHours, \.quietHours),
+        Setting(SettingKey("alerts-per-day", .integer(1...100), .described("no limit"), .reload), \.alertsPerDay)
+            .help("maximum alerts to each user on a day in UTC, from pushes to users, installations and jobs"),
     ]
 
     init(_ object: ConfigurationField, _ places: ConfigurationDirectories) throws(RelayError) {

@@ -23,7 +23,7 @@ struct UserErasure {
     }
 
     /// Cancels the waiting pushes of the user, deletes the dead letters, and removes the installations, the tickets and
-    /// the values in the requests of jobs.
+    /// the counts of alerts and the values in the requests of jobs.
     ///
     /// The installations are removed after the pushes, so that a call that failed can be repeated: pushes that were
     /// accepted before a phone had enrolled are found by its tokens.
@@ -85,7 +85,7 @@ struct UserErasure {
         var last: Int64?
         repeat {
             let start = last
-            let page = try await context.change(remedy: Self.remedy) { () async throws(OutboxError) -> [JobRow] in
+            let page = try await context.change(remedy: Self.remedy) { () async throws(OutboxError) -> [StoredJob] in
                 let page = try await jobs.jobs(of: app, before: start, limit: Self.jobStep)
                 for job in page where !job.isDamaged {
                     guard let request = PersonalValues.request(job.job.request, without: user) else { continue }

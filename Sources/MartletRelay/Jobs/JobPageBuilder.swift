@@ -139,6 +139,7 @@ struct JobPageBuilder {
                 continue
             }
             var push = try push(of: own, to: token, of: member, lane, renderer)
+            push.count(towards: app?.alertsPerDay.map { AlertLimit(perDay: $0, request: job.job.id) })
             if let end = push.end(of: app?.quietHours, in: member.timeZone, &zones, at: builder.now) {
                 guard !push.expires(by: end) else {
                     leftOut[.quietHours, default: 0] += 1

@@ -17,6 +17,9 @@ actor RelayMaintenance {
     private static let jobBatch = 20
     /// The maximum number of commits in one run; more than a relay without a backlog needs.
     private static let batchesPerRun = 20
+    /// The time for which the counts of alerts of a day are kept after its end, in milliseconds: a relay whose clock is
+    /// behind still needs them.
+    private static let alertRetention: Int64 = 3_600_000
     /// The interval between keep-alive comments to event streams, in seconds.
     private static let secondsBetweenKeepAlives: Int64 = 15
 
@@ -119,6 +122,8 @@ actor RelayMaintenance {
             let time = now - context.configuration.retention
             await forgetOutcomes(before: time)
             _ = try? await context.outbox.jobs.deleteJobs(endedBefore: time, limit: RelayMaintenance.batch)
+            let alertTime = now - RelayMaintenance.alertRetention
+            _ = try? await context.outbox.forgetAlerts(before: alertTime, limit: RelayMaintenance.batch)
         }
     }
 

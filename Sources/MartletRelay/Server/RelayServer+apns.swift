@@ -161,8 +161,9 @@ extension APNsResponse {
         case .success(.conflict): self = .rejected(.badMessageID)
         case .success(.suppressed(let token)): self = .suppressed(token)
         case .success(.full): self = .rejected(.serviceUnavailable, retryAfter: 30)
-        // A push of an APNs client is to a token, so it has no former user.
-        case .success(.vanished), .success(.formerUser): self = .rejected(.serviceUnavailable, retryAfter: 1)
+        // A push of an APNs client is to a token, so it has no former user, and no limit of alerts.
+        case .success(.vanished), .success(.formerUser), .success(.limited):
+            self = .rejected(.serviceUnavailable, retryAfter: 1)
         case .failure: self = .rejected(.serviceUnavailable, retryAfter: 5)
         }
     }

@@ -62,6 +62,7 @@ struct PushTracer {
         case .success(.conflict): span.error = "conflict"
         case .success(.suppressed): span.error = "suppressed"
         case .success(.formerUser): span.error = "former-user"
+        case .success(.limited): span.error = "limited"
         case .success(.full): span.error = "full"
         case .success(.vanished): span.error = "vanished"
         case .failure: span.error = "unavailable"

@@ -130,6 +130,10 @@ import Testing
             "apps[0].webhook.uri is unknown"
         ),
         (
+            ConfigurationFile.good(("\"rate\": 100", "\"alerts-per-day\": 0")),
+            "apps[0].alerts-per-day must be an integer from 1 to 100 (found 0)"
+        ),
+        (
             ConfigurationFile.good(("\"rate\": 100", "\"quiet-hours\": {\"from\": \"22:00\"}")),
             "apps[0].quiet-hours.to is missing"
         ),

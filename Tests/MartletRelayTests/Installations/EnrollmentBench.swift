@@ -15,13 +15,19 @@ struct EnrollmentBench {
 
     let relay: RelayBench
 
-    init(clock: WallClock = .system, log: Logger = .silent, quietHours: QuietHours? = nil) async throws {
+    init(
+        clock: WallClock = .system,
+        log: Logger = .silent,
+        quietHours: QuietHours? = nil,
+        alertsPerDay: Int? = nil
+    ) async throws {
         let own = try RelayConfiguration.Caller(key: Self.key, apps: ["orders"], scopes: [.installations])
         let other = try RelayConfiguration.Caller(key: "mrt_rides", apps: ["rides"], scopes: [.installations, .send])
         relay = try await RelayBench(clock: clock, log: log) {
             $0.callers += [own, other]
             $0.http = RelayConfiguration.Address(port: 0)
             $0.apps[0].quietHours = quietHours
+            $0.apps[0].alertsPerDay = alertsPerDay
         }
     }
 

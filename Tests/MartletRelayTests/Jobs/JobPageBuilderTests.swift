@@ -211,6 +211,23 @@ import Testing
         #expect(others.page.pushes.map(\.push.notBefore) == [nil, nil, nil])
     }
 
+    @Test func `the alerts of a job count as one request to each user`() throws {
+        var app = try app()
+        app.alertsPerDay = 5
+        var page = AudiencePage()
+        page.members = try [member(1), member(2)]
+        var alerts = try builder(of: job(), [app])
+        try alerts.add(page)
+        let limit = AlertLimit(perDay: 5, request: job().job.id)
+        #expect(alerts.page.pushes.map(\.push.alertLimit) == [limit, limit])
+        let background = #"""
+            {"payload":{"aps":{"content-available":1}},"priority":5,"push-type":"background","to":{"all":true}}
+            """#
+        var others = try builder(of: job(1, background), [app])
+        try others.add(page)
+        #expect(others.page.pushes.map(\.push.alertLimit) == [nil, nil])
+    }
+
     @Test func `a request that this version cannot read is an error`() throws {
         for request in ["", "{}", #"{"payload":{},"to":"ab12"}"#, #"{"payload":{},"to":{"user":"anna"}}"#] {
             #expect(throws: APIProblem.self) { try builder(of: job(1, request), [app()]) }
