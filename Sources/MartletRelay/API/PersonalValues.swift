@@ -21,9 +21,9 @@ struct PersonalValues {
     static let jobByteLimit = 128 << 10
 
     /// The member with the values of users.
-    private let field: JSONField<APIProblem>
+    let field: JSONField<APIProblem>
     /// The member with the values of the others.
-    private let defaultField: JSONField<APIProblem>
+    let defaultField: JSONField<APIProblem>
     /// The values as they are inside of strings in JSON.
     ///
     /// The keys are the bytes of the users: Swift takes some users for equal that are not.

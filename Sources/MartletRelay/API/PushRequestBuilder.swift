@@ -293,6 +293,7 @@ extension PushRequest {
             "expiration": expiration.map { .number(JSONNumber($0)) },
             "priority": priority.map { .number(JSONNumber($0)) },
             "locales": overrides?.field.value, "values": values?.field.value,
+            "default-values": values?.defaultField.value,
         ])
         var bytes = members.encoded()
         if case .payload(let payload) = content { bytes += payload }

@@ -135,7 +135,7 @@ import Testing
         func status(_ fields: HTTPFields, as identification: RelayAPI.Identification) async -> Int {
             let target = "/v1/status"
             let request = HTTPRequest(method: "GET", scheme: "http", authority: "a", target: target, fields: fields)
-            guard case .whole(let response) = await api.answer(request, identification) else { return 0 }
+            guard case .whole(let response) = await api.answer(request, from: nil, identification) else { return 0 }
             return response.status
         }
         let fields: HTTPFields = ["authorization": "Bearer " + RelayBench.callerKey]

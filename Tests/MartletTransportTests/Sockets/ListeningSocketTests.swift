@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 import TestSupport
 import Testing
 
@@ -42,20 +43,22 @@ extension LoopScope {
         defer { socket.stop() }
         let clients = try (0..<count).map { _ in try RawClient(port: socket.port) }
         defer { withExtendedLifetime(clients) {} }
-        return try await withCheckedThrowingContinuation { continuation in
-            var served = 0
-            let connections = ListeningSocket<Int>.Connections(
+        let inFirstTurn = Mutex<Int?>(nil)
+        var served = 0
+        try socket.start(
+            ListeningSocket.Connections(
                 count: { served },
                 idle: { [] },
                 isIdle: { _ in false },
                 close: { _ in },
                 onFull: {},
                 serve: { [loop] _, _ in
-                    if served == 0 { loop.schedule(after: .zero) { continuation.resume(returning: served) } }
+                    if served == 0 { loop.schedule(after: .zero) { inFirstTurn.withLock { $0 = served } } }
                     served += 1
                 }
             )
-            do { try socket.start(connections) } catch { continuation.resume(throwing: error) }
-        }
+        )
+        try await eventually("a client is accepted") { inFirstTurn.withLock { $0 } != nil }
+        return inFirstTurn.withLock { $0 } ?? 0
     }
 }
