@@ -168,8 +168,9 @@ class Modules(unittest.TestCase):
         self.check("steps", cases={
             f"m.steps({pushes}).map(({{ push, shown }}) => [push.number, shown.number])": [[1, 1], [2, 1], [3, 1]],
             f"m.summary(m.steps({pushes}))": {
-                "tone": "bad", "facts": [{"text": "2 of 3 pushes were not shown", "causes": "its timestamp … is not after … of the content on screen"}]},
-            f"m.summary(m.steps({pushes}.slice(1, 2)))": {"tone": "good", "facts": [{"text": "The push was shown", "causes": ""}]},
+                "tone": "bad", "facts": [{"text": "2 of 3 pushes were not shown", "causes": [
+                    {"text": "its timestamp … is not after … of the content on screen", "isLast": True, "number": 3}]}]},
+            f"m.summary(m.steps({pushes}.slice(1, 2)))": {"tone": "good", "facts": [{"text": "The push was shown", "causes": []}]},
             "m.changes({ a: { b: 1 }, d: null }, { a: { b: 2 }, c: [] }).map(({ path, kind }) => `${path} ${kind}`)":
                 ["a.b changed", "c added", "d removed"],
         })
