@@ -22,6 +22,6 @@ export function longTable(name, made) {
     delete box.dataset.folded
     more.remove()
     box.focus({ preventScroll: true })
-  }, { class: "small quiet unfold", "aria-label": `Show all ${grouped(count)} of the ${name[0].toLowerCase()}${name.slice(1)}` })
+  }, { class: "small unfold", "aria-label": `Show all ${grouped(count)} of the ${name[0].toLowerCase()}${name.slice(1)}` })
   return [box, more]
 }

@@ -31,9 +31,9 @@ export function showPhones(container, form, status) {
   form.hidden = !caller.scopes.includes("send")
   form.onsubmit = (event) => {
     event.preventDefault()
-    count(apps, form.elements.where.value.trim(), () => showPhones(container, form, status))
+    // A disabled button would lose the focus.
+    if (!isCounting) count(apps, form.elements.where.value.trim(), () => showPhones(container, form, status))
   }
-  form.elements.count.disabled = isCounting
   updateWhenChanged(container, [counted, problem, isCounting, form.hidden], () => {
     if (form.hidden) return element("p", {}, "Counting phones needs a key with the scope ", element("code", {}, "send"), ".")
     if (problem) return element("p", { class: "problem", role: "alert" }, problem)

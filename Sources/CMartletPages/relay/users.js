@@ -66,7 +66,7 @@ async function search(app, user, show) {
 /** The phones of a user and the pushes to them. */
 function found({ app, user, installations, pushes, complete, time }, now) {
   if (installations.length + pushes.length === 0) {
-    return emptyState("search", "Nothing is stored", `No phone of ${app} has the user “${user}”, nor has a push that waits or was abandoned. Upper-case and lower-case letters differ.`)
+    return emptyState("search", "Nothing is stored", `No phone of ${app} has the user “${user}”, and no push to the user waits or was abandoned. Upper-case and lower-case letters differ.`)
   }
   return [
     element("h3", {}, `${counted(installations.length, "phone")} of ${user} in ${app}`),
@@ -74,7 +74,7 @@ function found({ app, user, installations, pushes, complete, time }, now) {
     element("h3", {}, "Last pushes"),
     ...pushes.length ? longTable("List of pushes", table("Pushes to the user", pushColumns, pushes, ({ id }) => ({ "data-id": id })))
       : [element("p", {}, "None.")],
-    element("p", { class: "faint" }, "Looked up at ", preciseClockElement(time), ": later changes need another look. Listed are the pushes that wait or were abandoned, and those of the latest 10 jobs of the app.",
+    element("p", { class: "faint" }, "Looked up at ", preciseClockElement(time), "; look up again for later changes. Listed are the pushes that wait or were abandoned, and those of the latest 10 jobs of the app.",
       complete ? null : " More of them wait or were abandoned.",
       " The relay does not store the user with the outcome of another push: ", element("code", {}, "martlet relay search --id ID"), " finds it by its identifier."),
   ]

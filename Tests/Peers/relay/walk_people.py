@@ -173,7 +173,7 @@ class People(RelayWalk):
         self.enter()
         phones = self.page.locator("#phones")
         expect(phones).to_contain_text("Not counted")
-        self.page.get_by_role("button", name="Count").click()
+        self.page.get_by_role("button", name="Count").press("Enter")
         orders = phones.locator('tr[data-app="orders"]')
         for label, text in [("Phones", "3"), ("An alert reaches", "2"), ("Left out", "not-allowed 1"), ("Environment", "development 3"),
                             ("Permissions", "alerts 1 of 2")]:
@@ -184,6 +184,7 @@ class People(RelayWalk):
         expect(phones).to_contain_text(re.compile(r"Phones that match all, counted at \d+:\d\d:\d\d"))
         expect(phones.locator('tr[data-app="rides"]')).to_have_count(0)
         expect(phones).to_contain_text("No phone of rides matches.")
+        expect(self.page.get_by_role("button", name="Count")).to_be_focused()
         self.page.get_by_label("Expression that the phones match").fill("vip")
         self.page.keyboard.press("Enter")
         expect(orders.locator('[data-label="Phones"]')).to_have_text("1")
