@@ -21,6 +21,8 @@ static const martlet_page_file files[] = {
 #include "file.h"
 #define EMBEDDED relay/letters.js
 #include "file.h"
+#define EMBEDDED relay/list.js
+#include "file.h"
 #define EMBEDDED relay/phones.js
 #include "file.h"
 #define EMBEDDED relay/plot.js

@@ -19,7 +19,7 @@ import Testing
     private static let open: Set = [
         "/livez", "/readyz", "/openapi.json", "/", "/page/Runbook.md", "/page/components.css", "/page/components.js",
         "/page/dialog.js", "/page/dom.js", "/page/expired.js", "/page/figures.js", "/page/fleet.js",
-        "/page/icons.js", "/page/incidents.js", "/page/jobs.js", "/page/lanes.js", "/page/letters.js",
+        "/page/icons.js", "/page/incidents.js", "/page/jobs.js", "/page/lanes.js", "/page/letters.js", "/page/list.js",
         "/page/phones.js", "/page/plot.js", "/page/relay.js", "/page/runbook.js", "/page/status.css",
         "/page/status.js", "/page/style.css", "/page/texts.js", "/page/users.js",
     ]

@@ -3,11 +3,11 @@
 // The list of Live Activities.
 
 import { request } from "./api.js"
-import { button, chip, emptyState, relativeTime, table } from "./components.js"
+import { banner, button, chip, emptyState, relativeTime, table } from "./components.js"
 import { appsOf } from "./device-actions.js"
 import { element } from "./dom.js"
-import { activity as link, activityGlance, composeTo, ellipsized, isOnScreen, ListPage, now, search, short } from "./pages.js"
-import { completeTime, grouped } from "./texts.js"
+import { activity as link, activityGlance, composeTo, ellipsized, isOnScreen, ListPage, now, replaceKeepingFocus, search, short } from "./pages.js"
+import { completeTime, counted, grouped } from "./texts.js"
 import { openTimeline } from "./timeline.js"
 
 export const open = (container, [token]) => (token ? openTimeline(container, token) : openList(container))
@@ -18,11 +18,28 @@ function openList(container) {
     placeholder: "Nickname, token, app, state or content",
     textsOf: (each) => [each.name, each.token, ...appsOf(each), stateOf(each.activity), ...textsIn(each.activity["content-state"])],
   }, (activities) => (activities.length ? activityTable(activities) : noActivities()))
-  return page.follow(async (signal) => (await request("/api/v1/activities", "GET", undefined, signal)).activities, (activities) => {
+  const notice = element("div", { class: "notice" })
+  page.body.prepend(notice)
+  const get = (path, signal) => request(path, "GET", undefined, signal)
+  // A search of many pushes takes longer than the list, which does not wait for it.
+  const endSearch = page.follow(async (signal) => (await get(`/api/v1/pushes?view=summary&limit=1&query=${encodeURIComponent(misdirected)}`, signal)).total,
+    (total) => replaceKeepingFocus(notice, total ? misdirectedBanner(total) : null))
+  const endList = page.follow(async (signal) => (await get("/api/v1/activities", signal)).activities, (activities) => {
     const last = (each) => each.last ?? each.activity.timestamp
     return page.showItems(activities.toSorted((one, other) => last(other) - last(one)))
   })
+  return () => {
+    endSearch()
+    endList()
+  }
 }
+
+/** The query for pushes to tokens of devices, to those that start activities, and to those of other apps. */
+const misdirected = "type:liveactivity rule:activity-device-token OR rule:activity-token-wrong OR rule:device-token-of-other-topic"
+
+const misdirectedBanner = (total) => banner("warning", [
+  element("strong", {}, `${counted(total, "Live Activity push")} ${total === 1 ? "was" : "were"} sent to a token of the wrong kind or app`),
+  ", so no activity shows ", total === 1 ? "it" : "them", ". ", search(misdirected, total === 1 ? "Show the push" : "Show the pushes")])
 
 const appOf = (each) => appsOf(each)[0] ?? ""
 

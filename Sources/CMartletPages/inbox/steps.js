@@ -12,11 +12,12 @@ export const isShown = (verdict) => shownKinds.has(verdict.kind) || verdict["on-
 
 /**
  * The pushes in the order of their numbers, each with `event`, `priority`, `timestamp`, `verdict`, the content state
- * `before` and `after` it, and the push that is `shown` after it.
+ * `before` and `after` it, the push that is `shown` after it, and the latest one that the app surely decodes (`certain`).
  */
 export function steps(pushes) {
   let state = undefined
   let shown = null
+  let certain = null
   return pushes.toSorted((one, other) => one.number - other.number).map((push) => {
     const aps = push.payload?.aps ?? {}
     const { verdict } = push
@@ -25,9 +26,10 @@ export function steps(pushes) {
     if (wasShown) {
       state = aps["content-state"] ?? state
       shown = push
+      if (!verdict.uncertain) certain = push
     }
     return {
-      push, verdict, wasShown, before, after: state, shown, event: typeof aps.event === "string" ? aps.event : "no event",
+      push, verdict, wasShown, before, after: state, shown, certain, event: typeof aps.event === "string" ? aps.event : "no event",
       priority: push.headers["apns-priority"] ?? "10",
       timestamp: Number.isSafeInteger(aps.timestamp) ? aps.timestamp : null,
     }
@@ -35,36 +37,40 @@ export function steps(pushes) {
 }
 
 /** The number of reasons that the summary names. */
-const namedReasons = 3
+const namedReasons = 5
 
 /**
- * The reasons that the simulator gives for pushes, most frequent first; numbers in them that differ are left out.
+ * The reasons that the simulator gives for pushes, most frequent first: {text, count, number} with the latest push of each.
  *
- * The reason follows `beginning` in the text of the verdict.
+ * The reason is what a pattern finds in the text of the verdict. Numbers in it that differ are left out.
  */
-function reasonsOf(steps, beginning) {
+function reasonsOf(steps, pattern) {
   const found = new Map()
-  for (const { verdict } of steps) {
-    const [, text] = verdictText(verdict).split(beginning)
+  for (const { push, verdict } of steps) {
+    const text = verdictText(verdict).match(pattern)?.[1]
     if (!text) continue
     const key = text.replace(/\d+(\.\d+)?/g, "…")
     const known = found.get(key) ?? { text, count: 0 }
-    found.set(key, { text: known.text === text ? text : key, count: known.count + 1 })
+    found.set(key, { text: known.text === text ? text : key, count: known.count + 1, number: push.number })
   }
   return [...found.values()].sort((one, other) => other.count - one.count)
 }
 
-/** The reasons of pushes in a clause; empty if the simulator gives none. */
-function causes(found, beginning) {
-  const reasons = reasonsOf(found, beginning)
+/** The reasons of pushes, of which the most frequent ones have names; none if the simulator gives none. */
+function causes(found, pattern) {
+  const reasons = reasonsOf(found, pattern)
   const isOne = reasons.length === 1 && reasons[0].count === found.length
-  const texts = isOne ? [reasons[0].text] : reasons.slice(0, namedReasons).map(({ count, text }) => `${grouped(count)} × ${text}`)
-  const rest = isOne ? 0 : reasons.slice(namedReasons).reduce((sum, { count }) => sum + count, 0)
-  if (rest) texts.push(`${grouped(rest)} for other reasons`)
-  return texts.join(", ")
+  const named = reasons.slice(0, namedReasons)
+  const rest = reasons.slice(namedReasons).reduce((sum, { count }) => sum + count, 0)
+  return [...named.map(({ text, count, number }) => ({ text: isOne ? text : `${grouped(count)} × ${text}`, isLast: count > 1, number })),
+    ...rest ? [{ text: `${grouped(rest)} for other reasons` }] : []]
 }
 
-/** The answer to the question why an activity does not show its pushes: {tone, facts}; each fact is {text, causes}. */
+/**
+ * The answer to the question why an activity does not show its pushes: {tone, facts}; each fact is {text, causes}.
+ *
+ * Each cause is {text, isLast, number}: the number of its push, which is the last one of several if `isLast`.
+ */
 export function summary(steps) {
   const total = steps.length
   const of = (kind) => steps.filter(({ verdict }) => verdict.kind === kind)
@@ -72,18 +78,21 @@ export function summary(steps) {
   const facts = []
   if (ignored.length) {
     const text = `${grouped(ignored.length)} of ${counted(total, "push")} ${ignored.length === 1 ? "was" : "were"} not shown`
-    facts.push({ text, causes: causes(ignored, /^Not shown: /) })
+    facts.push({ text, causes: causes(ignored, /^Not shown: (.*)/) })
   }
   const uncertain = steps.filter(({ verdict, wasShown }) => wasShown && verdict.uncertain)
-  if (uncertain.length) facts.push({ text: `${counted(uncertain.length, "push")} may not be shown`, causes: "the app may not decode the content" })
-  const counts = { stored: ["is", "are", "stored"], refused: ["was", "were", "refused", /^Refused: /], discarded: ["was", "were", "discarded", /^Discarded: /],
-    unanswered: ["was", "were", "not answered"] }
-  for (const [kind, [one, several, text, beginning]] of Object.entries(counts)) {
+  if (uncertain.length) {
+    const text = `${counted(uncertain.length, "push")} may not be shown, as the app may not decode the content`
+    facts.push({ text, causes: causes(uncertain, /the app may not decode it \((.*?)\)/) })
+  }
+  const counts = { stored: ["is", "are", "stored"], refused: ["was", "were", "refused", /^Refused: (.*)/],
+    discarded: ["was", "were", "discarded", /^Discarded: (.*)/], unanswered: ["was", "were", "not answered"] }
+  for (const [kind, [one, several, text, pattern]] of Object.entries(counts)) {
     const found = of(kind)
-    if (found.length) facts.push({ text: `${counted(found.length, one, several)} ${text}`, causes: beginning ? causes(found, beginning) : "" })
+    if (found.length) facts.push({ text: `${counted(found.length, one, several)} ${text}`, causes: pattern ? causes(found, pattern) : [] })
   }
   if (facts.length) return { tone: ignored.length || of("refused").length ? "bad" : "warning", facts }
-  return { tone: "good", facts: [{ text: total === 1 ? "The push was shown" : `All ${counted(total, "push")} were shown`, causes: "" }] }
+  return { tone: "good", facts: [{ text: total === 1 ? "The push was shown" : `All ${counted(total, "push")} were shown`, causes: [] }] }
 }
 
 /** The leaves of two values, each with its `path`, its JSON before (`was`) and after (`is`), and the kind of change. */

@@ -97,12 +97,24 @@ class Timeline {
   #showHead(value) {
     const { tone, facts: found } = summary(this.#steps)
     const newest = this.#steps.at(-1).push
-    if (value.name) this.#page.title.textContent = value.name
-    document.title = `Activity ${value.name ?? short(this.#token)} – Martlet`
+    const type = value["attributes-type"]
+    const title = value.name ?? type ?? short(this.#token)
+    this.#page.title.textContent = title
+    document.title = `Activity ${title} – Martlet`
     replaceKeepingFocus(this.#head,
       element("div", { class: "state-bar", "data-key": "state" }, stateChip(value.activity, this.#steps.at(-1).shown), chip(app(newest)),
+        type && type !== title ? chip(type) : null,
         copied(this.#token, "the token", short(this.#token)), element("a", { href: `#/devices/${this.#token}` }, "Device")),
-      banner(tone, found.flatMap(({ text, causes }) => [element("p", { class: "summary" }, element("strong", {}, text), causes ? `: ${causes}.` : "."), " "])))
+      banner(tone, found.flatMap((fact, index) => [this.#fact(fact, index), " "])))
+  }
+
+  /** A sentence about some pushes, whose causes lead to the push of each. */
+  #fact({ text, causes }, index) {
+    return element("p", { class: "summary", "data-key": `fact ${index}` }, element("strong", {}, text),
+      causes.flatMap(({ text: cause, isLast, number }, position) => [position ? ", " : ": ", cause,
+        ...number === undefined ? [] : [" ", element("span", {}, isLast ? "(last: " : "(", element("button", {
+          type: "button", class: "step-link", onclick: () => this.#select(this.#steps.findIndex(({ push }) => push.number === number)),
+        }, `push ${number}`), ")")]]), ".")
   }
 
   /** Moves through the pushes with the arrow keys while no field or widget has the focus. */
@@ -165,7 +177,7 @@ class Timeline {
   }
 
   /** Shows the screen after a push: for a push that was not shown, that of the last one that was. */
-  #showPreview({ shown, push, wasShown }) {
+  #showPreview({ shown, certain, push, wasShown }) {
     if (this.#previewed === shown?.number && this.#preview.dataset.of === String(push.number)) return
     this.#previewed = shown?.number
     this.#preview.dataset.of = push.number
@@ -177,9 +189,17 @@ class Timeline {
     // The verdict of today may say that newer content has replaced it since.
     const content = isRemoved ? [element("p", { class: "faint" }, "Nothing: the activity was removed.")] : shown ? [previews({ ...shown, verdict: { kind: "shown", text: "Shown" } }, this.#controller.signal)].flat()
       : [element("p", { class: "faint" }, "Nothing is on the screen yet.")]
-    this.#preview.replaceChildren(element("h3", {}, "On the screen"),
-      shown && !wasShown ? element("p", { class: "faint" }, `Push ${push.number} was not shown. The screen still shows push ${shown.number}.`) : "", ...content)
+    const text = shown && !isRemoved ? screenText({ shown, certain, push, wasShown }) : ""
+    this.#preview.replaceChildren(element("h3", {}, "On the screen"), text ? element("p", { class: "faint" }, text) : "", ...content)
   }
+}
+
+/** The push that the screen shows after another one; empty if it is that one. */
+function screenText({ shown, certain, push, wasShown }) {
+  const other = certain ? `push ${certain.number}` : "nothing"
+  if (wasShown) return certain === shown ? "" : `The app may not decode push ${shown.number}. In that case the screen still shows ${other}.`
+  const unless = certain === shown ? "" : `, or ${other} if the app did not decode that`
+  return `Push ${push.number} was not shown. The screen still shows push ${shown.number}${unless}.`
 }
 
 /** The tone of a push in the timeline: good if its content was ever on the screen, unless the app may not decode it. */

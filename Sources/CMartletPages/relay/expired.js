@@ -7,6 +7,7 @@ import { showDialog } from "./dialog.js"
 import { element } from "./dom.js"
 import { preciseClockElement } from "./figures.js"
 import { laneElement } from "./lanes.js"
+import { longTable } from "./list.js"
 import { storedOutcomes } from "./relay.js"
 import { counted } from "./texts.js"
 
@@ -25,8 +26,8 @@ export const showExpired = ({ apps, environments }) => showDialog("Expired pushe
   const oldest = outcomes[0]?.["ended-at"]
   return [
     element("p", {}, "The relay deletes an expired push and stores its identifier and outcome: send again from the back end what still matters."),
-    pushes.length ? element("div", { class: "scroll" }, table("Expired pushes", columns, pushes))
-      : emptyState("stored", "No expired pushes", "None of the outcomes in memory is that of an expired push of these lanes."),
+    ...pushes.length ? longTable("List of expired pushes", table("Expired pushes", columns, pushes))
+      : [emptyState("stored", "No expired pushes", "None of the outcomes in memory is that of an expired push of these lanes.")],
     element("p", { class: "faint" }, `${counted(pushes.length, "push", "pushes")} of the latest ${counted(outcomes.length, "outcome")} in memory`,
       ...oldest === undefined ? [] : [", since ", preciseClockElement(oldest)], ". A restart forgets them. ",
       element("code", {}, "martlet relay search --id ID"), " finds older ones by their identifiers."),

@@ -17,9 +17,17 @@ export const age = (time, now) => durationText(Math.max(0, now - time) / 1000)
 /** The tones of the states in which a push ends. */
 export const outcomeTones = { delivered: "good", refused: "bad", dead: "bad", expired: "warning" }
 
-/** The age of a time as text; hovering shows the time itself. */
+/** The age of a time as text, which `updateAges` keeps true; hovering shows the time itself. */
 export const ageElement = (time, now, suffix = "") => element("time",
-  { datetime: new Date(time).toISOString(), title: completeTime(time) }, age(time, now) + suffix)
+  { datetime: new Date(time).toISOString(), title: completeTime(time), "data-since": time, "data-suffix": suffix }, age(time, now) + suffix)
+
+/** Changes the ages on the page to those of a later time. */
+export function updateAges(now) {
+  for (const each of document.querySelectorAll("time[data-since]")) {
+    const text = age(Number(each.dataset.since), now) + each.dataset.suffix
+    if (each.textContent !== text) each.textContent = text
+  }
+}
 
 /** A time of day; hovering shows its date and zone. */
 export const clockElement = (time) => element("time",
@@ -41,15 +49,17 @@ const nameOf = (control) => control.dataset.name ?? control.getAttribute("aria-l
 /**
  * Calls `make` and shows its elements in a container when `facts` differ from those of the last call.
  *
- * A control of the same name keeps the focus, and details of the class `rest` stay open.
+ * A control of the same name keeps the focus, a box its position, and details of the class `rest` stay open.
  */
 export function updateWhenChanged(container, facts, make) {
   const text = JSON.stringify(facts)
   if (container.facts === text) return
   container.facts = text
   const focused = container.contains(document.activeElement) ? nameOf(document.activeElement) : null
-  const isOpen = container.querySelector("details.rest")?.open ?? false
+  const position = container.querySelector(".scroll")?.scrollTop ?? 0
+  const areOpen = [...container.querySelectorAll("details.rest")].map(({ open }) => open)
   container.replaceChildren(...[make()].flat().filter(Boolean))
-  if (isOpen) container.querySelector("details.rest")?.setAttribute("open", "")
-  if (focused !== null) [...container.querySelectorAll("button, summary, a")].find((control) => nameOf(control) === focused)?.focus()
+  container.querySelectorAll("details.rest").forEach((each, index) => { each.open = areOpen[index] ?? false })
+  if (position > 0) container.querySelector(".scroll")?.scrollTo(0, position)
+  if (focused !== null) [...container.querySelectorAll("button, summary, a, .scroll")].find((control) => nameOf(control) === focused)?.focus()
 }

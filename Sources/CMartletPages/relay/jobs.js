@@ -2,11 +2,12 @@
 
 // The jobs: pushes to many phones, each with its progress and a button that cancels it.
 
-import { announce, button, chip, chips, confirmed, emptyState, table } from "./components.js"
+import { announce, button, chip, chips, confirmed, copied, emptyState, table } from "./components.js"
 import { element, released, serverURL } from "./dom.js"
 import { ageElement, outcomeTones, preciseClockElement, updateWhenChanged } from "./figures.js"
+import { longTable } from "./list.js"
 import { appPath, request } from "./relay.js"
-import { grouped } from "./texts.js"
+import { counted, grouped } from "./texts.js"
 
 /** The number of jobs of an app that are listed. */
 const limit = 20
@@ -75,17 +76,16 @@ export function showJobs(container, { caller, now, apps }) {
 }
 
 function show(container, caller, now, apps) {
-  const facts = [jobs, hasMore, problem, [...problems], [...cancelling], caller, apps.map(({ name }) => name), Math.floor(now / 60_000),
-    jobs?.map((job) => isScheduled(job, now))]
+  const facts = [jobs, hasMore, problem, [...problems], [...cancelling], caller, apps.map(({ name }) => name), jobs?.map((job) => isScheduled(job, now))]
   updateWhenChanged(container, facts, () => {
-    if (problem) return element("p", { class: "problem", role: "alert" }, problem)
-    if (!jobs) return []
-    if (jobs.length === 0) return noJobs(apps[0]?.name ?? "orders")
+    const alert = problem ? element("p", { class: "problem", role: "alert" }, `The list of jobs is not current: ${problem}`) : null
+    if (!jobs) return alert
+    if (jobs.length === 0) return [alert, ...noJobs(apps[0]?.name ?? "orders")]
     const mayCancel = caller.scopes.includes("send")
     return [
+      alert,
       mayCancel ? null : element("p", { class: "faint" }, "Cancelling a job needs a key with the scope ", element("code", {}, "send"), "."),
-      element("div", { class: "scroll", role: "region", "aria-label": "List of jobs", tabindex: 0 },
-        table("Jobs", columns(now, mayCancel, apps), jobs, (job) => ({ "data-job": job.id }))),
+      ...longTable("List of jobs", table("Jobs", columns(now, mayCancel, apps), jobs, (job) => ({ "data-job": job.id }))),
       hasMore ? element("p", { class: "faint" }, `The newest ${limit} jobs of each app are listed.`) : null,
     ]
   })
@@ -99,17 +99,21 @@ function noJobs(app) {
     element("pre", { tabindex: 0 }, `curl -H "authorization: Bearer $KEY" ${serverURL("/v1/pushes")} --data '${body}'`)]
 }
 
+/** The end of the identifier of a job, by which its pushes are found in the list of a user; a click copies all of it. */
+export const jobElement = (id) => copied(id, "identifier of the job", element("code", { title: id }, `…${id.slice(-12)}`))
+
 function columns(now, mayCancel, apps) {
   return [
     { name: "Created", isHeader: true, value: (job) => ageElement(job["created-at"], now, " ago") },
-    { name: "App", value: ({ app }) => element("span", { class: "lane" }, element("span", { title: app }, app)) },
+    { name: "App", value: ({ app, id }) => element("span", { class: "names" }, element("span", { class: "lane" }, element("span", { title: app }, app)), jobElement(id)) },
     { name: "Audience", value: ({ audience }) => element("code", { title: audience },
       audience.length > shownAudience ? `${audience.slice(0, shownAudience)}…` : audience) },
     { name: "State", value: (job) => element("span", { class: "chips" }, chip(...stateOf(job, now)), timeOf(job, now)) },
-    { name: "Matched", isNumber: true, value: ({ matched }) => grouped(matched) },
-    { name: "Stored", isNumber: true, value: ({ stored }) => grouped(stored) },
-    { name: "Left out", value: (job) => chips(Object.entries(job["left-out"]).map(([reason, count]) => `${reason} ${grouped(count)}`)) },
-    { name: "Outcomes", value: outcomes },
+    // A scheduled job has matched nothing yet.
+    { name: "Matched", isNumber: true, value: (job) => (isScheduled(job, now) ? "–" : grouped(job.matched)) },
+    { name: "Stored", isNumber: true, value: (job) => (isScheduled(job, now) ? "–" : grouped(job.stored)) },
+    { name: "Left out", value: (job) => (isScheduled(job, now) ? "–" : chips(Object.entries(job["left-out"]).map(([reason, count]) => `${reason} ${grouped(count)}`))) },
+    { name: "Outcomes", value: (job) => (isScheduled(job, now) ? "–" : outcomes(job)) },
     ...(mayCancel ? [{ name: "Control", value: (job) => control(job, apps) }] : []),
   ]
 }
@@ -118,7 +122,8 @@ function columns(now, mayCancel, apps) {
 function stateOf(job, now) {
   const isEnded = job["ended-at"] !== undefined
   if (job.state === "cancelled") return isEnded ? ["Cancelled"] : ["Cancelling", "warning"]
-  if (isEnded) return ["Ended", "good"]
+  if (isEnded && job.matched === 0) return ["Ended: no phone matched", "warning"]
+  if (isEnded) return job.outcomes.delivered ? ["Ended", "good"] : ["Ended: nothing delivered", "warning"]
   if (job.state === "expanded") return ["Sending", "accent"]
   return isScheduled(job, now) ? ["Scheduled", "accent"] : ["Expanding", "accent"]
 }
@@ -146,8 +151,8 @@ function control(job, apps) {
 
 /** Cancels a job after a question. */
 async function cancel(job, apps) {
-  const text = `No further push of the job is stored, and its ${grouped(job.waiting)} waiting pushes are cancelled, except for those that are being sent. `
-    + "This cannot be undone."
+  const waiting = job.waiting ? `, and its ${counted(job.waiting, "waiting push is", "waiting pushes are")} cancelled, except for what is being sent` : ""
+  const text = `No further push of the job is stored${waiting}. This cannot be undone.`
   if (!await confirmed("Cancel this job?", [element("p", {}, `${job.app} to `, element("code", {}, job.audience)), text], "Cancel the job", "close", "danger")) return
   cancelling.add(keyOf(job))
   showAgain()

@@ -7,6 +7,7 @@ import { showDialog } from "./dialog.js"
 import { element } from "./dom.js"
 import { ageElement, preciseClockElement, updateWhenChanged } from "./figures.js"
 import { laneElement } from "./lanes.js"
+import { longTable } from "./list.js"
 import { appPath, request } from "./relay.js"
 import { counted, grouped } from "./texts.js"
 
@@ -64,17 +65,15 @@ export function showLetters(container, actions, filter, status, refresh) {
   showActions()
   filter.hidden = !isListed
   filter.oninput = () => showLetters(container, actions, filter, status, refresh)
-  const minutes = Math.floor(now / 60_000)
-  updateWhenChanged(container, [counts, caller, listed, letters.length, problem, [...problems], [...sending], minutes], () => {
+  updateWhenChanged(container, [counts, caller, listed, letters.length, problem, [...problems], [...sending]], () => {
     if (problem) return element("p", { class: "problem", role: "alert" }, problem)
     if (total === 0) return emptyState("shown", "No dead letters", "A push is abandoned after 16 attempts; then it is listed here.")
     if (!caller["may-manage"]) {
       return element("p", {}, `${counted(total, "push was", "pushes were")} abandoned. The list needs a key with the scope `, element("code", {}, "manage"), ".")
     }
     if (isListed && listed.length === 0) return element("p", {}, "No listed dead letter matches.")
-    const list = table("Dead letters", columns(now, refresh), listed, (letter) => ({ "data-id": letter.id }))
-    const shown = element("div", { class: "scroll" }, list)
-    return [shown, total > letters.length ? element("p", { class: "faint" }, `The newest ${grouped(letters.length)} of ${grouped(total)} are listed.`) : null]
+    const list = longTable("List of dead letters", table("Dead letters", columns(now, refresh), listed, (letter) => ({ "data-id": letter.id })))
+    return [...list, total > letters.length ? element("p", { class: "faint" }, `The newest ${grouped(letters.length)} of ${grouped(total)} are listed.`) : null]
   })
 }
 

@@ -11,7 +11,7 @@ const height = 180
 const margin = { top: 16, right: 8, bottom: 22, left: 44 }
 /** Half the width of a letter in a label, at most. */
 const halfLetter = 3.5
-/** The number of lanes with a line of their own; the others are one line. */
+/** The number of lines of a plot, and of the colours of lanes. Of more lanes, the least important ones have one line. */
 const lineLimit = 6
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 })
 const clock = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit" })
@@ -23,23 +23,49 @@ const tones = {
 export const eventTone = (kind) => tones[kind] ?? ""
 
 /**
- * The lines of a figure: {name, values}, at most `lineLimit`; the lanes with the highest values have their own.
+ * The names of the lanes that have lines of their own in all plots, in the order of the relay.
  *
- * The other lanes share a line with the sum of their values, or with the highest one if `isMaximum`.
+ * A lane is as important as its largest share of the peak of a figure, so that each plot has the line of its highest lane.
  */
-export function lines({ lanes, samples }, figure, isMaximum) {
+export function ownLanes({ lanes, samples }, figures) {
+  if (lanes.length <= lineLimit) return lanes
+  const peak = (figure, lane) => Math.max(0, ...samples.map((sample) => sample.lanes[lane]?.[figure] ?? 0))
+  const importance = lanes.map(() => 0)
+  for (const figure of figures) {
+    const peaks = lanes.map((_, lane) => peak(figure, lane))
+    const highest = Math.max(Number.MIN_VALUE, ...peaks)
+    peaks.forEach((value, lane) => { importance[lane] = Math.max(importance[lane], value / highest) })
+  }
+  const order = lanes.map((_, lane) => lane).sort((first, second) => importance[second] - importance[first])
+  const own = new Set(order.slice(0, lineLimit - 1))
+  return lanes.filter((_, lane) => own.has(lane))
+}
+
+/** The colours of lanes, as numbers by name: a lane keeps the one that it had before, and others have those that are free. */
+export function laneColours(own, before = new Map()) {
+  const kept = new Map(own.filter((name) => before.has(name)).map((name) => [name, before.get(name)]))
+  const taken = new Set(kept.values())
+  const free = Array.from({ length: lineLimit }, (_, colour) => colour).filter((colour) => !taken.has(colour))
+  return new Map(own.map((name) => [name, kept.get(name) ?? free.shift()]))
+}
+
+/**
+ * The lines of a figure, {name, values}: those of the lanes with an own one, and one for all others.
+ *
+ * That is the sum of their values, or the highest one if `isMaximum`.
+ */
+export function lines({ lanes, samples }, own, figure, isMaximum) {
   const all = lanes.map((name, lane) => ({ name, values: samples.map((sample) => sample.lanes[lane]?.[figure]) }))
-  if (all.length <= lineLimit) return all
-  const peak = ({ values }) => Math.max(0, ...values.map((value) => value ?? 0))
-  const order = [...all].sort((first, second) => peak(second) - peak(first))
-  const [own, rest] = [order.slice(0, lineLimit - 1), order.slice(lineLimit - 1)]
+  const rest = all.filter(({ name }) => !own.includes(name))
+  if (rest.length === 0) return all
   const together = samples.map((_, index) => {
     // A lane that was added later has no values before.
     const known = rest.map(({ values }) => values[index]).filter((value) => value !== undefined)
     if (known.length === 0) return undefined
     return isMaximum ? Math.max(...known) : known.reduce((sum, value) => sum + value)
   })
-  return [...own, { name: `${rest.length} more`, values: together }]
+  const name = `${isMaximum ? "highest of " : ""}${rest.length} others`
+  return [...all.filter((line) => own.includes(line.name)), { name, values: together }]
 }
 
 /** The next round number: 1, 2 or 5 with zeros, at least 1. */
@@ -61,12 +87,13 @@ export class Plots {
   show(history, events) {
     this.history = history
     this.events = events
+    this.colours = laneColours(ownLanes(history, this.plots.map(({ figure }) => figure)), this.colours)
     this.draw()
   }
 
   draw() {
     if (!this.history) return
-    for (const plot of this.plots) plot.draw(this.history, this.events)
+    for (const plot of this.plots) plot.draw(this.history, this.events, this.colours)
   }
 
   point(time) {
@@ -113,9 +140,11 @@ class Plot {
     return this.samples.reduce((best, sample) => (distance(sample) < distance(best) ? sample : best)).time
   }
 
-  draw(history, events) {
+  /** Draws a history; `colours` has the colours of the lanes with an own line. */
+  draw(history, events, colours) {
     this.history = history
-    this.lines = lines(history, this.figure, this.isMaximum)
+    this.lines = lines(history, [...colours.keys()], this.figure, this.isMaximum)
+      .map((line) => ({ ...line, colour: colours.get(line.name) ?? "others" }))
     this.width = Math.max(200, this.picture.clientWidth)
     const last = this.samples.at(-1)?.time ?? Date.now()
     // At least five minutes, so that the first samples are not drawn over the whole width.
@@ -126,7 +155,7 @@ class Plot {
     this.picture.setAttribute("aria-valuemin", 0)
     this.picture.setAttribute("aria-valuemax", Math.max(0, this.samples.length - 1))
     this.cursor = svgElement("g", { class: "cursor" })
-    this.picture.replaceChildren(...this.grid(), ...this.marks(), ...this.lines.map((each, index) => this.line(each, index)), this.cursor)
+    this.picture.replaceChildren(...this.grid(), ...this.marks(), ...this.lines.map((each) => this.line(each)), this.cursor)
     this.point(this.samples.some(({ time }) => time === this.time) ? this.time : null)
   }
 
@@ -165,7 +194,7 @@ class Plot {
   }
 
   /** A line with gaps where the value is not known. */
-  line({ values }, index) {
+  line({ values, colour }) {
     let path = ""
     let isOpen = false
     values.forEach((value, sample) => {
@@ -173,7 +202,7 @@ class Plot {
       path += `${isOpen ? "L" : "M"}${this.x(this.samples[sample].time).toFixed(1)},${this.y(value).toFixed(1)}`
       isOpen = true
     })
-    return svgElement("path", { d: path || "M0,0", class: "line", "data-line": index })
+    return svgElement("path", { d: path || "M0,0", class: "line", "data-line": colour })
   }
 
   /** Shows the values at the time of a sample; null for the latest ones, without a cursor. */
@@ -185,9 +214,10 @@ class Plot {
       this.readOut.replaceChildren("no samples yet")
       return
     }
-    const values = this.lines.map(({ name, values: all }) => ({ name, value: all[index] }))
+    const values = this.lines.map(({ name, colour, values: all }) => ({ name, colour, value: all[index] }))
     const near = time === null ? [] : this.events.filter((event) => Math.abs(event.time - time) <= 5000).map(({ text }) => text)
-    const shown = values.map(({ name, value }, line) => element("span", { "data-line": line }, `${this.lines.length > 1 ? `${name} ` : ""}${value === undefined ? "unknown" : this.text(value)}`))
+    const shown = values.map(({ name, colour, value }) => element("span", { "data-line": colour },
+      ...this.lines.length > 1 ? [element("span", { class: "name", title: name }, name), " "] : [], value === undefined ? "unknown" : this.text(value)))
     const when = time === null ? `latest, ${shortTime(sample.time)}` : shortTime(time)
     this.readOut.replaceChildren(element("span", { class: "faint" }, when), ...shown, ...near.map((text) => element("strong", {}, text)))
     this.picture.setAttribute("aria-valuenow", index)
@@ -195,7 +225,7 @@ class Plot {
     const x = this.x(sample.time)
     this.cursor.replaceChildren(...(time === null ? [] : [
       svgElement("line", { x1: x, x2: x, y1: margin.top - 4, y2: height - margin.bottom }),
-      ...values.flatMap(({ value }, line) => (value === undefined ? [] : [svgElement("circle", { cx: x, cy: this.y(value), r: 3.5, "data-line": line })])),
+      ...values.flatMap(({ value, colour }) => (value === undefined ? [] : [svgElement("circle", { cx: x, cy: this.y(value), r: 3.5, "data-line": colour })])),
     ]))
   }
 }

@@ -4,13 +4,14 @@
 
 import { table } from "./components.js"
 import { element, released } from "./dom.js"
-import { preciseClockElement, updateWhenChanged } from "./figures.js"
+import { preciseClockElement, updateAges, updateWhenChanged } from "./figures.js"
 import { showFacts, showFleet, showTiles } from "./fleet.js"
 import { icon } from "./icons.js"
 import { showIncidents, showUnreachable } from "./incidents.js"
 import { forgetJobs, showJobs } from "./jobs.js"
 import { showLanes } from "./lanes.js"
 import { loadLetters, showLetters } from "./letters.js"
+import { longTable } from "./list.js"
 import { forgetPhones, showPhones } from "./phones.js"
 import { eventTone, Plots } from "./plot.js"
 import { key, removeKey, request, storeKey, Unauthorized, Unreachable } from "./relay.js"
@@ -111,6 +112,7 @@ async function show(status, isForced, isCurrent) {
   showJobs(byID("jobs"), status)
   showPhones(byID("phones"), byID("phones-form"), status)
   showUser(byID("user"), byID("user-form"), status)
+  updateAges(status.now)
 }
 
 /** Lists the latest events, newest first, as the marks in the plots cannot be read by everyone. */
@@ -120,7 +122,7 @@ function showEvents(events) {
     { name: "Event", value: ({ kind, text }) => element("span", { class: "chips" }, element("span", { class: "dot", "data-tone": eventTone(kind) }), text) },
   ]
   updateWhenChanged(byID("event-list"), events, () => [
-    table("Events", columns, events.slice(-50).reverse()),
+    ...longTable("List of events", table("Events", columns, events.slice(-50).reverse())),
     element("p", { class: "faint" }, "The relay stores its latest 500 events in memory, so that a restart forgets them."),
   ])
 }

@@ -87,14 +87,16 @@ class Activities(PagesWalk):
             self.send(ACTIVITY, payload, "liveactivity", TAXI + ".push-type.liveactivity")
         self.go(f"activities/{ACTIVITY}")
         banner = self.page.locator("#page .banner")
-        expect(banner).to_have_text("2 of 4 pushes were not shown: older than the content on screen.")
+        expect(banner).to_have_text("2 of 4 pushes were not shown: older than the content on screen (last: push 4).")
         items = self.page.get_by_role("list", name="All pushes").locator("li")
         expect(items.first).to_contain_text("Not shown")
         self.send(ACTIVITY, {"aps": {"event": "end", "timestamp": 300}}, "liveactivity", TAXI + ".push-type.liveactivity")
         self.send(ACTIVITY, {"aps": {"event": "update", "timestamp": 400, "content-state": {}}}, "liveactivity",
                   TAXI + ".push-type.liveactivity")
         expect(banner).to_contain_text(
-            "3 of 6 pushes were not shown: 2 × older than the content on screen, 1 × the activity has ended.")
+            "3 of 6 pushes were not shown: 2 × older than the content on screen (last: push 4), 1 × the activity has ended (push 6).")
+        banner.get_by_role("button", name="push 4").click()
+        expect(self.page.get_by_role("region", name="Selected push")).to_contain_text("4 of 6")
 
     def test_the_first_line_has_the_reasons_of_malformed_updates(self):
         self.open()
@@ -105,7 +107,8 @@ class Activities(PagesWalk):
         self.go(f"activities/{ACTIVITY}")
         banner = self.page.locator("#page .banner")
         expect(banner).to_have_text(
-            "3 of 4 pushes were not shown: 2 × its timestamp … is in milliseconds, not in seconds, 1 × it has no timestamp.")
+            "3 of 4 pushes were not shown: 2 × its timestamp … is in milliseconds, not in seconds (last: push 3), "
+            "1 × it has no timestamp (push 4).")
 
     def test_content_that_the_app_may_not_decode_is_amber(self):
         self.open()
@@ -114,10 +117,18 @@ class Activities(PagesWalk):
             payload = {"aps": {"event": "update", "timestamp": timestamp, "content-state": state}}
             self.send(ACTIVITY, payload, "liveactivity", topic)
         self.go(f"activities/{ACTIVITY}")
-        expect(self.page.locator("#page .banner")).to_have_text("2 pushes may not be shown: the app may not decode the content.")
+        expect(self.page.locator("#page .banner")).to_have_text(
+            "2 pushes may not be shown, as the app may not decode the content: 1 × minutes was in push 1, and is missing (push 2), "
+            "1 × minutes was a number in push 1, and is a string (push 3).")
         marks = self.page.locator(".step-mark")
         expect(marks).to_have_count(3)
         self.assertEqual(marks.evaluate_all("marks => marks.map((mark) => mark.dataset.tone)"), ["good", "warning", "warning"])
+        preview = self.page.get_by_role("region", name="Preview")
+        expect(preview).to_contain_text("The app may not decode push 3. In that case the screen still shows push 1.")
+        self.send(ACTIVITY, {"aps": {"event": "update", "timestamp": 100, "content-state": {"stage": "D", "minutes": 4}}}, "liveactivity", topic)
+        expect(preview).to_contain_text("Push 4 was not shown. The screen still shows push 3, or push 1 if the app did not decode that.")
+        self.page.keyboard.press("Home")
+        expect(preview).not_to_contain_text("Push")
 
     def test_an_update_to_a_device_is_not_shown(self):
         self.send("5d3a6a1c8f9a42d6", {"aps": {"alert": "Your taxi is here"}})
@@ -128,6 +139,22 @@ class Activities(PagesWalk):
         expect(self.page.locator("#detail")).to_contain_text("Not shown: this is a device's token, not an activity's")
         self.go("activities")
         expect(self.page.locator("#page .empty")).to_be_visible()
+        expect(self.page.locator("#page .banner")).to_have_text(
+            "1 Live Activity push was sent to a token of the wrong kind or app, so no activity shows it. Show the push")
+        self.page.get_by_role("link", name="Show the push").click()
+        expect(self.rows()).to_have_count(1)
+
+    def test_the_screen_of_a_removed_activity_shows_nothing(self):
+        self.open()
+        topic = TAXI + ".push-type.liveactivity"
+        for aps in [{"event": "update", "timestamp": 100, "content-state": {"stage": "A"}},
+                    {"event": "end", "timestamp": 200, "dismissal-date": 201},
+                    {"event": "update", "timestamp": 300, "content-state": {"stage": "B"}}]:
+            self.send(ACTIVITY, {"aps": aps}, "liveactivity", topic)
+        self.go(f"activities/{ACTIVITY}")
+        preview = self.page.get_by_role("region", name="Preview")
+        expect(preview).to_contain_text("Nothing: the activity was removed.")
+        expect(preview).not_to_contain_text("The screen still shows")
 
     def test_a_shown_push_is_reported_as_shown(self):
         self.open()

@@ -168,8 +168,9 @@ class Modules(unittest.TestCase):
         self.check("steps", cases={
             f"m.steps({pushes}).map(({{ push, shown }}) => [push.number, shown.number])": [[1, 1], [2, 1], [3, 1]],
             f"m.summary(m.steps({pushes}))": {
-                "tone": "bad", "facts": [{"text": "2 of 3 pushes were not shown", "causes": "its timestamp … is not after … of the content on screen"}]},
-            f"m.summary(m.steps({pushes}.slice(1, 2)))": {"tone": "good", "facts": [{"text": "The push was shown", "causes": ""}]},
+                "tone": "bad", "facts": [{"text": "2 of 3 pushes were not shown", "causes": [
+                    {"text": "its timestamp … is not after … of the content on screen", "isLast": True, "number": 3}]}]},
+            f"m.summary(m.steps({pushes}.slice(1, 2)))": {"tone": "good", "facts": [{"text": "The push was shown", "causes": []}]},
             "m.changes({ a: { b: 1 }, d: null }, { a: { b: 2 }, c: [] }).map(({ path, kind }) => `${path} ${kind}`)":
                 ["a.b changed", "c added", "d removed"],
         })
@@ -284,14 +285,26 @@ class Modules(unittest.TestCase):
     def test_values_of_plots(self):
         samples = json.dumps([{"lanes": [{"backlog": lane} for lane in range(count)]} for count in (7, 8)])
         names = json.dumps([f"lane {lane}" for lane in range(8)])
-        lines = lambda is_maximum: f"m.lines({{ lanes: {names}, samples: {samples} }}, 'backlog', {is_maximum})"
+        own = json.dumps(["lane 1", "lane 4"])
+        lines = lambda is_maximum: f"m.lines({{ lanes: {names}, samples: {samples} }}, {own}, 'backlog', {is_maximum})"
+        # Lane 0 has the only failures, lane 1 the highest age, and the waiting pushes of the other lanes rise with their number.
+        figures = json.dumps([{"lanes": [{"backlog": 10 + lane, "failed": 0.1 * (lane == 0), "oldest": 5 * (lane == 1)} for lane in range(8)]}])
+        colours = lambda lanes: f"[...m.laneColours({lanes}, new Map([['b', 0], ['a', 3]]))]"
         pushes = json.dumps([{"time": time, "status": status, "headers": {"apns-priority": priority}}
                              for time, status, priority in [(0, 200, "5"), (7300, 200, "10"), (7301, 200, "5"), (7302, 400, "5")]])
         self.check("plot", "budget", cases={
-            f"{lines('false')}.map(({{ name }}) => name)": ["lane 7", "lane 6", "lane 5", "lane 4", "lane 3", "3 more"],
-            f"{lines('false')}.at(-1).values": [3, 3],
-            f"{lines('true')}.at(-1).values": [2, 2],
-            f"{lines('false')}[0].values": [None, 7],
+            f"{lines('false')}.map(({{ name }}) => name)": ["lane 1", "lane 4", "6 others"],
+            f"{lines('true')}.at(-1).name": "highest of 6 others",
+            f"{lines('false')}.at(-1).values": [16, 23],
+            f"{lines('true')}.at(-1).values": [6, 7],
+            f"{lines('false')}[1].values": [4, 4],
+            f"m.lines({{ lanes: {names}, samples: {samples} }}, {names}, 'backlog', false)[7].values": [None, 7],
+            f"m.ownLanes({{ lanes: {names}, samples: {figures} }}, ['backlog', 'failed', 'oldest'])":
+                [f"lane {lane}" for lane in [0, 1, 5, 6, 7]],
+            f"m.ownLanes({{ lanes: {names}, samples: [] }}, ['backlog']).length": 5,
+            f"m.ownLanes({{ lanes: {names}.slice(2), samples: [] }}, ['backlog']).length": 6,
+            colours("['a', 'b', 'c', 'd']"): [["a", 3], ["b", 0], ["c", 1], ["d", 2]],
+            "[...m.laneColours(['x', 'y'])]": [["x", 0], ["y", 1]],
             "[0, 1, 3, 60, 1001].map(m.roundUp)": [1, 1, 5, 100, 2000],
             f"m.perHour({pushes})": [{"start": 0, "high": 0, "low": 1}, {"start": 3600, "high": 0, "low": 0}, {"start": 7200, "high": 1, "low": 1}],
             "m.axisValues(1)": [0, 1],

@@ -39,6 +39,22 @@ class DeadLetters(RelayWalk):
         values = self.box(self.rows.first.locator('[data-label="To"] code'))
         self.assertAlmostEqual(self.box(discard)["right"], values["right"], delta=1)
 
+    def test_a_narrow_screen_has_one_scroll_and_shows_the_first_dead_letters(self):
+        def many(route):
+            letters = route.fetch().json()["dead-letters"]
+            route.fulfill(json={"dead-letters": [{**letters[0], "id": f"00000000-0000-4000-8000-{number:012}"} for number in range(38)]})
+
+        self.page.set_viewport_size({"width": 390, "height": 844})
+        self.page.route("**/dead-letters?*", many)
+        self.enter()
+        box = self.page.get_by_role("region", name="List of dead letters")
+        expect(self.rows).to_have_count(38)
+        expect(box.locator("tbody tr:visible")).to_have_count(10)
+        self.assertEqual(self.evaluated(box, "box => box.scrollHeight - box.clientHeight"), 0)
+        self.page.get_by_role("button", name="Show all 38 of the list of dead letters").press("Enter")
+        expect(box.locator("tbody tr:visible")).to_have_count(38)
+        self.assertEqual(self.evaluated(box, "box => box.scrollHeight - box.clientHeight"), 0)
+
     def test_the_failed_attempts_are_shown_without_the_content(self):
         self.enter()
         self.rows.first.get_by_role("button", name="Show the 16 attempts").press("Enter")

@@ -4,6 +4,7 @@
 
 import hashlib
 import json
+import re
 import time
 import unittest
 import urllib.request
@@ -69,12 +70,13 @@ class People(RelayWalk):
         self.import_phones()
         self.enter()
         expect(self.page.locator("#jobs")).to_contain_text("No jobs")
-        row = self.job(self.end_job())
+        job = self.end_job()
+        row = self.job(job)
         expect(row).to_contain_text("Ended")
-        for label, text in [("App", "orders"), ("Audience", "all"), ("Matched", "3"), ("Stored", "2"),
+        for label, text in [("App", f"orders…{job[-12:]}"), ("Audience", "all"), ("Matched", "3"), ("Stored", "2"),
                             ("Left out", "not-allowed 1"), ("Outcomes", "delivered 2")]:
             expect(row.locator(f'[data-label="{label}"]')).to_have_text(text)
-        expect(row.get_by_role("button")).to_have_count(0)
+        expect(row.get_by_role("button", name="Cancel")).to_have_count(0)
         self.assertNotIn("Secret", self.page.content())
 
     def test_the_newest_job_is_first_and_is_cancelled_after_a_question(self):
@@ -88,13 +90,17 @@ class People(RelayWalk):
         expect(rows.nth(1)).to_have_attribute("data-job", ended)
         expect(self.job(scheduled)).to_contain_text("Scheduled")
         expect(self.job(scheduled)).to_contain_text("not before")
+        for label in ["Matched", "Stored", "Left out", "Outcomes"]:
+            expect(self.job(scheduled).locator(f'[data-label="{label}"]')).to_have_text("–")
         cancel = self.job(scheduled).get_by_role("button", name=f"Cancel the job {scheduled}")
         cancel.click()
         self.page.keyboard.press("Enter")
         expect(cancel).to_be_focused()
         expect(self.job(scheduled)).to_contain_text("Scheduled")
         cancel.click()
-        self.page.get_by_role("dialog", name="Cancel this job?").get_by_role("button", name="Cancel the job").click()
+        dialog = self.page.get_by_role("dialog", name="Cancel this job?")
+        expect(dialog).to_contain_text("No further push of the job is stored. This cannot be undone.")
+        dialog.get_by_role("button", name="Cancel the job").click()
         expect(self.job(scheduled)).to_contain_text("Cancelled")
         expect(cancel).to_have_count(0)
         expect(self.page.locator("#jobs-title")).to_be_focused()
@@ -109,12 +115,65 @@ class People(RelayWalk):
         self.page.get_by_role("dialog").get_by_role("button", name="Cancel the job").click()
         expect(self.job(job).get_by_role("alert")).to_have_text("the disk is full")
 
+    def test_a_job_that_reached_no_phone_does_not_look_successful(self):
+        job = self.end_job()
+        self.import_phones()
+        self.set_faults({"do": "respond", "reason": "BadDeviceToken"})
+        refused = self.end_job()
+        self.enter()
+        for each, text in [(job, "Ended: no phone matched"), (refused, "Ended: nothing delivered")]:
+            chip = self.job(each).locator('[data-label="State"] .chip')
+            expect(chip).to_have_text(text)
+            expect(chip).to_have_attribute("data-tone", "warning")
+
+    def test_the_jobs_stay_listed_when_they_cannot_be_requested(self):
+        self.allow_errors("status of 503")
+        self.import_phones()
+        self.set_faults({"do": "respond", "reason": "TooManyRequests"})
+        job = self.create_job()
+        self.enter()
+        expect(self.job(job)).to_contain_text("waiting 2")
+        self.page.route("**/jobs?limit=*", lambda route: route.fulfill(status=503, json={"detail": "the disk is full"}))
+        expect(self.page.locator("#jobs").get_by_role("alert")).to_have_text("The list of jobs is not current: the disk is full")
+        expect(self.job(job)).to_contain_text("waiting 2")
+
+    def test_ages_and_the_position_in_the_list_stay_true_while_a_job_makes_progress(self):
+        self.import_phones()
+        for _ in range(12):
+            self.create_job(**{"not-before": int(time.time()) + 3600})
+        self.enter()
+        box = self.page.get_by_role("region", name="List of jobs")
+        expect(box.locator("tbody tr")).to_have_count(12)
+        self.evaluated(box, "box => { box.scrollTop = 100 }")
+        age = box.locator("tbody th time").first
+        shown = age.inner_text()
+        expect(age).not_to_have_text(shown)
+        # Another job replaces the list.
+        self.create_job(**{"not-before": int(time.time()) + 3600})
+        expect(box.locator("tbody tr")).to_have_count(13)
+        self.assertEqual(self.evaluated(box, "box => box.scrollTop"), 100)
+
+    def test_a_narrow_screen_has_one_scroll_and_shows_the_first_jobs(self):
+        for _ in range(12):
+            self.create_job(**{"not-before": int(time.time()) + 3600})
+        self.page.set_viewport_size({"width": 390, "height": 800})
+        self.enter()
+        box = self.page.get_by_role("region", name="List of jobs")
+        expect(box.locator("tbody tr:visible")).to_have_count(10)
+        self.assertEqual(self.evaluated(box, "box => box.scrollHeight - box.clientHeight"), 0)
+        self.page.get_by_role("button", name="Show all 12 of the list of jobs").click()
+        expect(box.locator("tbody tr:visible")).to_have_count(12)
+        expect(box).to_be_focused()
+        self.create_job(**{"not-before": int(time.time()) + 3600})
+        expect(box.locator("tbody tr:visible")).to_have_count(13)
+        expect(box).to_be_focused()
+
     def test_phones_are_counted_on_request(self):
         self.import_phones()
         self.enter()
         phones = self.page.locator("#phones")
         expect(phones).to_contain_text("Not counted")
-        self.page.get_by_role("button", name="Count").click()
+        self.page.get_by_role("button", name="Count").press("Enter")
         orders = phones.locator('tr[data-app="orders"]')
         for label, text in [("Phones", "3"), ("An alert reaches", "2"), ("Left out", "not-allowed 1"), ("Environment", "development 3"),
                             ("Permissions", "alerts 1 of 2")]:
@@ -122,10 +181,18 @@ class People(RelayWalk):
         for label, texts in [("System", ["26.1 2", "unknown 1"]), ("App version", ["2.10 1", "2.9 1", "unknown 1"])]:
             for text in texts:
                 expect(orders.locator(f'[data-label="{label}"]')).to_contain_text(text)
-        expect(phones.locator('tr[data-app="rides"] [data-label="Phones"]')).to_have_text("0")
+        expect(phones).to_contain_text(re.compile(r"Phones that match all, counted at \d+:\d\d:\d\d"))
+        expect(phones.locator('tr[data-app="rides"]')).to_have_count(0)
+        expect(phones).to_contain_text("No phone of rides matches.")
+        expect(self.page.get_by_role("button", name="Count")).to_be_focused()
         self.page.get_by_label("Expression that the phones match").fill("vip")
         self.page.keyboard.press("Enter")
         expect(orders.locator('[data-label="Phones"]')).to_have_text("1")
+        expect(phones).to_contain_text("Phones that match vip, counted at")
+        self.page.get_by_label("Expression that the phones match").fill("nobody")
+        self.page.keyboard.press("Enter")
+        expect(phones).to_contain_text("No phone of orders or rides matches.")
+        expect(phones.locator("table")).to_have_count(0)
 
     def test_a_wrong_expression_is_explained(self):
         self.allow_errors("status of 400")
@@ -140,18 +207,30 @@ class People(RelayWalk):
         self.enter(SUPPORT)
         self.look_up("anna")
         user = self.page.locator("#user")
-        expect(user.get_by_role("heading", name="1 phone of anna")).to_be_visible()
+        expect(user.get_by_role("heading", name="1 phone of anna in orders")).to_be_visible()
         phone = user.get_by_role("table", name="Phones of the user").locator("tbody tr")
         for text in ["iPhone17,1, 26.1", "2.10", "device 5d3a6a1c…", "alerts", "vip"]:
             expect(phone).to_contain_text(text)
         push = user.get_by_role("table", name="Pushes to the user").locator("tbody tr")
         expect(push).to_have_count(1)
         expect(push).to_contain_text("delivered")
-        expect(push).to_contain_text(job)
+        expect(push.get_by_role("button", name=f"Copy identifier of the job {job}")).to_have_text(f"…{job[-12:]}")
+        expect(user).to_contain_text("Looked up at")
         for secret in [ANNA, "Secret"]:
             self.assertNotIn(secret, self.page.content())
         self.look_up("anna", "rides")
         expect(user).to_contain_text("Nothing is stored")
+
+    def test_a_waiting_push_of_a_user_shows_the_last_answer(self):
+        self.import_phones()
+        self.set_faults({"do": "respond", "reason": "TooManyRequests"})
+        self.create_job()
+        self.wait_until(lambda: self.lane_sum(lambda lane: lane["retrying"]) == 2)
+        self.enter(SUPPORT)
+        self.look_up("anna")
+        push = self.page.get_by_role("table", name="Pushes to the user").locator("tbody tr")
+        expect(push.locator('[data-label="State"]')).to_have_text("waiting")
+        expect(push.locator('[data-label="Apple\'s last answer"]')).to_have_text("429 TooManyRequests")
 
     def test_a_found_user_is_gone_after_the_sign_out(self):
         self.import_phones()
@@ -181,7 +260,7 @@ class People(RelayWalk):
         self.enter(SUPPORT)
         expect(self.page.locator("#jobs tbody tr")).to_have_count(2)
         self.page.get_by_role("button", name="Count").click()
-        expect(self.page.locator("#phones tbody tr")).to_have_count(2)
+        expect(self.page.locator("#phones tbody tr")).to_have_count(1)
         self.look_up("anna")
         expect(self.page.locator("#user tbody tr")).to_have_count(2)
         for width in [1440, 1024, 390]:
