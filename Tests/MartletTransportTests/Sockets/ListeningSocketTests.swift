@@ -32,7 +32,8 @@ import Testing
     }
 
     @Test func `a flood of clients is accepted in several turns of the loop`() async throws {
-        #expect(try await LoopScope().acceptedInFirstTurn(of: 40) == 16)
+        let accepted = try await LoopScope().acceptedInFirstTurn(of: 40)
+        #expect(accepted == 16)
     }
 }
 
@@ -53,7 +54,7 @@ extension LoopScope {
                 close: { _ in },
                 onFull: {},
                 serve: { [loop] _, _ in
-                    if served == 0 { loop.schedule(after: .zero) { inFirstTurn.withLock { $0 = served } } }
+                    if served == 0 { loop.atEndOfTurn { inFirstTurn.withLock { $0 = served } } }
                     served += 1
                 }
             )
