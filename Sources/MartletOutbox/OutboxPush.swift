@@ -33,7 +33,7 @@ package struct OutboxPush: Sendable, Hashable {
     package var user: String?
     /// The number of the job that the push belongs to; nil for a push that was sent singly.
     package var job: Int64?
-    /// The limit that the push to a user counts towards; nil for a push that is not counted. It is not stored.
+    /// The limit that the push to a user counts towards, which is not stored; nil for a push that is not counted.
     package var alertLimit: AlertLimit?
 
     /// Creates a push, by default without optional values.

@@ -166,12 +166,12 @@ extension PushRequestBuilder {
         return pushes
     }
 
-    /// Returns the limit that the alerts of a request count towards, for all phones of the request; nil for an app
-    /// without one.
+    /// The limit that the alerts of a request count towards.
     ///
     /// - Parameters:
     ///   - app: The app.
     ///   - key: The text from which the identifiers of the request are derived; nil for a request that is not repeated.
+    /// - Returns: The limit for all phones of the request; nil for an app without one.
     private mutating func alertLimit(of app: RelayConfiguration.App, _ key: String?) -> AlertLimit? {
         guard let limit = app.alertsPerDay else { return nil }
         let request = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, "alert") }

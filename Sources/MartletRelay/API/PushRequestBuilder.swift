@@ -31,12 +31,12 @@ struct PushRequestBuilder {
 
     /// Builds the pushes of a request that names tokens or a channel, one for each destination.
     ///
-    /// The error is that the caller may not send the push, or that Apple would refuse it.
-    ///
     /// - Parameters:
     ///   - request: The request.
     ///   - line: The number of the line of a request in a batch.
     ///   - places: The indices of the destinations; nil for all of them.
+    /// - Returns: The pushes in the order of the destinations.
+    /// - Throws: ``APIProblem`` when the caller may not send the push, or Apple would refuse it.
     mutating func pushes(
         of request: PushRequest,
         line: Int? = nil,

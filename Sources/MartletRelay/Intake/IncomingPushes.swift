@@ -12,8 +12,9 @@ struct IncomingPushes {
     /// The maximum number of pushes of a caller that are passed to the outbox before it has answered for them; a larger
     /// group is passed alone.
     static let limitPerCaller = 1_000
-    /// The maximum number of pushes of one request in a group. A group with as many is passed to the outbox once it has
-    /// answered for all pushes of the caller before.
+    /// The maximum number of pushes of one request in a group.
+    ///
+    /// A group with as many is passed to the outbox once it has answered for all pushes of the caller before.
     static let groupSize = 250
 
     /// A callback with the outbox's answers, one for each push of the group, and the time that is stored with the

@@ -117,9 +117,11 @@ package final class ListeningSocket<ID> {
         self.connections = connections
         do throws(TransportError) {
             for socket in sockets {
-                watchers.append(try SocketWatcher(socket.value, on: loop) { [unowned self] _ in
-                    accept(atMost: Self.acceptedInTurn)
-                })
+                watchers.append(
+                    try SocketWatcher(socket.value, on: loop) { [unowned self] _ in
+                        accept(atMost: Self.acceptedInTurn)
+                    }
+                )
             }
         } catch {
             stop()

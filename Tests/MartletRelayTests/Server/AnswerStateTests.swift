@@ -125,7 +125,9 @@ import Testing
         let asker = try HTTP2Asker(port: try #require(await bench.relay.ports[.production]))
         for (path, name) in [(Self.device, "apns-id"), ("/4/broadcasts/apps/com.example.orders", "apns-request-id")] {
             var fields: HTTPFields = ["authorization": "bearer \(RelayBench.callerKey)"]
-            for (name, value) in [("apns-topic", "com.example.orders"), (name, malformed)] { fields.append(name, value) }
+            for (name, value) in [("apns-topic", "com.example.orders"), (name, malformed)] {
+                fields.append(name, value)
+            }
             let answer = try await asker.answer("POST", path, fields, body: #"{"aps":{"alert":"Hi"}}"#)
             #expect(answer.status == 400 && answer.body.contains("BadMessageId"), "\(answer)")
             let id = answer.fields.first { $0.name == name }?.value

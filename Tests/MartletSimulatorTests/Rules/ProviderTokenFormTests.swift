@@ -134,7 +134,10 @@ import Testing
         let test = ConformanceTests.Case(testDescription: "", fields: ["authorization": authorization])
         let answer = bench.answer(to: test)
         #expect(answer.reason == .invalidProviderToken)
-        #expect(answer.finding?.message.contains("has \(count == 1 ? "1 byte" : "\(count) bytes");") == true, "\(answer)")
+        #expect(
+            answer.finding?.message.contains("has \(count == 1 ? "1 byte" : "\(count) bytes");") == true,
+            "\(answer)"
+        )
     }
 
     /// No key makes such a signature, so it is refused also while any key will do.
