@@ -142,6 +142,15 @@ package protocol OutboxRecords: Sendable {
     ///   - reader: The name of the reader.
     /// - Throws: ``OutboxError``; the stored position is unchanged then.
     func setCursor(_ cursor: Int64, of reader: String) async throws(OutboxError)
+
+    /// Deletes the counts of alerts of past days.
+    ///
+    /// - Parameters:
+    ///   - time: The time: only days that ended before it, in UTC.
+    ///   - limit: The maximum number of counts, so that other calls need not wait for long.
+    /// - Returns: The number of deleted counts. When it is the limit, more may be left.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func forgetAlerts(before time: Int64, limit: Int) async throws(OutboxError) -> Int
 }
 
 extension OutboxRecords {

@@ -101,15 +101,6 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; nothing has changed then.
     func forgetOutcomes(before time: Int64, limit: Int) async throws(OutboxError) -> Int
 
-    /// Deletes the counts of alerts of past days.
-    ///
-    /// - Parameters:
-    ///   - time: The time: only days that ended before it, in UTC.
-    ///   - limit: The maximum number of counts, so that other calls need not wait for long.
-    /// - Returns: The number of deleted counts. When it is the limit, more may be left.
-    /// - Throws: ``OutboxError``; nothing has changed then.
-    func forgetAlerts(before time: Int64, limit: Int) async throws(OutboxError) -> Int
-
     /// Returns the waiting pushes of each lane.
     func backlog() async throws(OutboxError) -> [Backlog]
 

@@ -110,8 +110,8 @@ extension RelayParts {
     /// Returns the result of one change of the outbox, as ``read(_:)`` does; the problem of a store that does not
     /// answer has the remedy.
     func change<Value: Sendable>(
-        remedy: String,
-        _ body: @autoclosure @escaping @Sendable () async throws(OutboxError) -> Value
+        _ body: @autoclosure @escaping @Sendable () async throws(OutboxError) -> Value,
+        remedy: String
     ) async throws(APIProblem) -> Value {
         let context = await server.context
         return try await RelayAPI.outboxCall(await context.change(remedy: remedy, body))

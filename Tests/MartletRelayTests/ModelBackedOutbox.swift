@@ -36,8 +36,6 @@ extension ModelBackedOutbox {
 
     func forgetOutcomes(before time: Int64, limit: Int) -> Int { model.forgetOutcomes(before: time, limit: limit) }
 
-    func forgetAlerts(before time: Int64, limit: Int) -> Int { model.forgetAlerts(before: time, limit: limit) }
-
     func backlog() -> [Backlog] { model.backlog() }
 
     func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {

@@ -63,10 +63,6 @@ package final class ModelOutbox: OutboxStore {
         disk.model.withLock { $0.forgetOutcomes(before: time, limit: limit) }
     }
 
-    package func forgetAlerts(before time: Int64, limit: Int) -> Int {
-        disk.model.withLock { $0.alerts.forget(before: time, limit: limit) }
-    }
-
     package func backlog() -> [Backlog] { disk.model.withLock { $0.backlog() } }
 
     package func purge(_ lane: Lane, upTo last: Int64?, limit: Int, at now: Int64) -> PurgedPushes {
@@ -138,5 +134,9 @@ private struct ModelRecords: OutboxRecords {
 
     func setCursor(_ cursor: Int64, of reader: String) {
         disk.model.withLock { $0.readers[reader] = cursor }
+    }
+
+    func forgetAlerts(before time: Int64, limit: Int) -> Int {
+        disk.model.withLock { $0.alerts.forget(before: time, limit: limit) }
     }
 }

@@ -55,19 +55,6 @@ extension PostgreSQLOutbox {
         }
     }
 
-    package func forgetAlerts(before time: Int64, limit: Int) async throws(OutboxError) -> Int {
-        try await connections.query(
-            .maintaining,
-            """
-            DELETE FROM martlet.alert_day WHERE (app, user_id, day) IN (
-                SELECT d.app, d.user_id, d.day FROM martlet.alert_day d WHERE d.day < $1
-                ORDER BY d.day LIMIT $2 FOR UPDATE SKIP LOCKED
-            ) RETURNING 1
-            """,
-            [.integer(time / 86_400_000), .integer(Int64(limit))]
-        ) { $0.count }
-    }
-
     package func backlog() async throws(OutboxError) -> [Backlog] {
         try await connections.checkOpen()
         guard backlogCount.isDue else { return backlogCount.lanes }

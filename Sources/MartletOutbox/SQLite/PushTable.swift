@@ -16,11 +16,10 @@ final class PushTable {
     private let database: OutboxDatabase
     private let jobs: JobTable
     private let unregisteredTokens: UnregisteredTokenTable
-    private let alerts: AlertTable
+    private let recipients: RecipientTable
     private let insertPush: Statement
     private let findPush: Statement
     private let findOutcome: Statement
-    private let findOwner: Statement
     private let findInLine: Statement
     private let findFirstInLine: Statement
     private let setPosition: Statement
@@ -35,7 +34,7 @@ final class PushTable {
         self.database = database
         self.jobs = jobs
         unregisteredTokens = try UnregisteredTokenTable(database)
-        alerts = try AlertTable(database)
+        recipients = try RecipientTable(database)
         insertPush = try database.connection.prepare(
             """
             INSERT INTO push (
@@ -61,12 +60,6 @@ final class PushTable {
             SELECT environment, accepted_at, ended_at, state, status, reason, unique_id, unregistered_at, attempts,
                 unknown_tries, fingerprint, history
             FROM outcome WHERE apns_id = ? AND app = ?
-            """
-        )
-        findOwner = try database.connection.prepare(
-            """
-            SELECT 1 FROM installation_token t CROSS JOIN installation i
-            WHERE t.token = ? AND i.number = t.installation AND i.app = ? AND i.user_id = ?
             """
         )
         findInLine = try database.connection.prepare(
@@ -124,23 +117,14 @@ final class PushTable {
         }
         // Its identifier follows from that of the job, which another job may have had.
         if push.job != nil, try known(push.id, app) != nil { return .conflict }
-        if let user = push.user, try !hasToken(push, app, user) { return .formerUser }
+        if let user = push.user, try !recipients.hasToken(push, app, user) { return .formerUser }
         guard database.count < database.limit else { return .full }
-        if let user = push.user, let limit = push.alertLimit, try !alerts.count(push, app, user, limit, at: now) {
+        if let user = push.user, let limit = push.alertLimit, try !recipients.count(push, app, user, limit, at: now) {
             return .limited
         }
         try insert(hashed, app: app, at: now)
         database.state.counts[push.lane, default: 0] += 1
         return .accepted
-    }
-
-    /// Returns whether an installation of a user has the token of a push.
-    ///
-    /// The installations were read in another transaction, and the user may have been removed since.
-    private func hasToken(_ push: OutboxPush, _ app: Int64, _ user: String) throws(SQLiteError) -> Bool {
-        try findOwner.bind(push.destination.columns.token, app, user)
-        defer { findOwner.reset() }
-        return try findOwner.step()
     }
 
     private func insert(_ hashed: HashedPush, app: Int64, at now: Int64) throws(SQLiteError) {

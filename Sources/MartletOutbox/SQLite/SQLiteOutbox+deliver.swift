@@ -116,19 +116,6 @@ extension SQLiteOutbox {
         }
     }
 
-    package func forgetAlerts(before time: Int64, limit: Int) throws(OutboxError) -> Int {
-        try change { (tables) throws(SQLiteError) in
-            try tables.database.connection.prepare(
-                """
-                DELETE FROM alert_day WHERE (app, user_id, day) IN (
-                    SELECT app, user_id, day FROM alert_day WHERE day < ? ORDER BY day LIMIT ?
-                )
-                """
-            ).run(with: time / 86_400_000, Int64(limit))
-            return tables.database.connection.changes
-        }
-    }
-
     package func backlog() throws(OutboxError) -> [Backlog] {
         try read { (tables) throws(SQLiteError) in
             var backlog: [Backlog] = []

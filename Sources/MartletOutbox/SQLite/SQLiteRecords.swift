@@ -258,4 +258,17 @@ struct SQLiteRecords: OutboxRecords {
             try row.run(with: reader, cursor)
         }
     }
+
+    func forgetAlerts(before time: Int64, limit: Int) async throws(OutboxError) -> Int {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            try tables.database.connection.prepare(
+                """
+                DELETE FROM alert_day WHERE (app, user_id, day) IN (
+                    SELECT app, user_id, day FROM alert_day WHERE day < ? ORDER BY day LIMIT ?
+                )
+                """
+            ).run(with: time / 86_400_000, Int64(limit))
+            return tables.database.connection.changes
+        }
+    }
 }

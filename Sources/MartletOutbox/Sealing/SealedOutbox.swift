@@ -109,10 +109,6 @@ package struct SealedOutbox: OutboxStore {
         try await store.forgetOutcomes(before: time, limit: limit)
     }
 
-    package func forgetAlerts(before time: Int64, limit: Int) async throws(OutboxError) -> Int {
-        try await store.forgetAlerts(before: time, limit: limit)
-    }
-
     package func backlog() async throws(OutboxError) -> [Backlog] { try await store.backlog() }
 
     package func purge(

@@ -77,6 +77,10 @@ struct SealedRecords: OutboxRecords {
         try await records.setCursor(cursor, of: reader)
     }
 
+    func forgetAlerts(before time: Int64, limit: Int) async throws(OutboxError) -> Int {
+        try await records.forgetAlerts(before: time, limit: limit)
+    }
+
     func sealedKey() async throws(OutboxError) -> SealedKey? { try await records.sealedKey() }
 
     func addSealedKey(_ key: SealedKey) async throws(OutboxError) -> SealedKey {

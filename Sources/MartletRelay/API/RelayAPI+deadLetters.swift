@@ -77,8 +77,8 @@ extension RelayAPI {
             let damaged = counts[app]?.damaged ?? 0
             if damaged > 0 { try await refuseDamaged(ids ?? [], of: app, call) }
             let count = try await call.parts.change(
-                remedy: remainingRemedy,
-                await call.parts.dispatcher.requeueDeadLetters(ids, of: app)
+                await call.parts.dispatcher.requeueDeadLetters(ids, of: app),
+                remedy: remainingRemedy
             )
             await call.parts.monitor.readDeadLetters()
             return .json(
@@ -100,8 +100,8 @@ extension RelayAPI {
             let app = try call.app()
             let ids = try call.object(of: ["ids"])["ids"].pushIDs()
             let count = try await call.parts.change(
-                remedy: remainingRemedy,
-                await call.parts.outbox.records.deleteDeadLetters(ids, of: app)
+                await call.parts.outbox.records.deleteDeadLetters(ids, of: app),
+                remedy: remainingRemedy
             )
             await call.parts.monitor.readDeadLetters()
             return .json(["discarded": .number(JSONNumber(count))])

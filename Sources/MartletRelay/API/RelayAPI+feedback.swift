@@ -89,8 +89,8 @@ extension RelayAPI {
             let app = try call.app()
             let token = try call.deviceToken()
             let wasUnregistered = try await call.parts.change(
-                remedy: "GET /v1/apps/{app}/unregistered-tokens shows those that are left",
-                await call.parts.outbox.records.markRegistered(token, of: app)
+                await call.parts.outbox.records.markRegistered(token, of: app),
+                remedy: "GET /v1/apps/{app}/unregistered-tokens shows those that are left"
             )
             guard wasUnregistered else {
                 throw APIProblem(404, "\(token) is not among the unregistered tokens of \(app)")

@@ -136,8 +136,8 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let (app, id) = (try call.app(), try call.installationID())
             let wasKnown = try await call.parts.change(
-                remedy: "GET /v1/apps/{app}/installations/{id} shows whether it is removed",
-                await call.parts.outbox.installations.remove(id, of: app)
+                await call.parts.outbox.installations.remove(id, of: app),
+                remedy: "GET /v1/apps/{app}/installations/{id} shows whether it is removed"
             )
             guard wasKnown else { throw call.unknown(id) }
             await call.parts.dispatcher.waitForHeldPushes()

@@ -26,8 +26,8 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let lane = try await lane(of: call)
             let pause = try await call.parts.change(
-                remedy: pausesRemedy,
-                await call.parts.dispatcher.pause(lane, by: call.caller.name)
+                await call.parts.dispatcher.pause(lane, by: call.caller.name),
+                remedy: pausesRemedy
             )
             await call.parts.monitor.postHealth()
             return .json(pause.json)
@@ -43,8 +43,8 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let lane = try await lane(of: call)
             let wasPaused = try await call.parts.change(
-                remedy: pausesRemedy,
-                await call.parts.dispatcher.resume(lane)
+                await call.parts.dispatcher.resume(lane),
+                remedy: pausesRemedy
             )
             await call.parts.monitor.postHealth()
             return .json(["resumed": .bool(wasPaused)])

@@ -165,8 +165,8 @@ extension RelayAPI {
             try await call.service.requireAllApps()
             let name = call.arguments["node"] ?? ""
             let exists = try await call.parts.change(
-                remedy: "GET /v1/status shows the relays",
-                await call.parts.outbox.shared?.fleet.requestDrain(Int64(name) ?? 0) ?? false
+                await call.parts.outbox.shared?.fleet.requestDrain(Int64(name) ?? 0) ?? false,
+                remedy: "GET /v1/status shows the relays"
             )
             guard exists else { throw APIProblem(404, "relay \(ShownValue(name)) does not exist") }
             return .json(["state": "draining"], status: 202)

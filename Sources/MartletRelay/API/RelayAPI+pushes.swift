@@ -151,8 +151,8 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let known = try await find(call)
             let status = try await call.parts.change(
-                remedy: "GET /v1/pushes/{id} shows the status of the push",
-                await call.parts.dispatcher.cancel(known.id, of: known.lane.app)
+                await call.parts.dispatcher.cancel(known.id, of: known.lane.app),
+                remedy: "GET /v1/pushes/{id} shows the status of the push"
             )
             guard let status else { throw APIProblem(404, "the outcome of the push has been deleted") }
             guard case .ended(let outcome, _) = status.state, outcome.state == .cancelled else {

@@ -44,30 +44,26 @@ extension Dispatcher {
                 try? await Task.sleep(for: Dispatcher.returnInterval)
             }
         }
+        let context = context
+        let remedy = "GET /v1/status shows how many pushes wait, and a repeated call continues"
         var last: Int64?
         var count = 0
         while true {
+            let (start, limit) = (last, Dispatcher.purgeLimit)
             do throws(OutboxError) {
-                let step = try await purgeStep(of: lane, upTo: last)
+                let step = try await context.change(remedy: remedy) { () async throws(OutboxError) -> PurgedPushes in
+                    let step = try await context.outbox.purge(lane, upTo: start, limit: limit, at: context.now)
+                    await self.recordRemoval(of: step.pushes)
+                    return step
+                }
                 last = step.last
                 count += step.pushes.count
-                if step.pushes.count < Dispatcher.purgeLimit || Task.isCancelled || isDraining { return count }
+                if step.pushes.count < limit || Task.isCancelled || isDraining { return count }
             } catch {
                 guard count > 0 else { throw error }
                 let cancelled = count.counted("push was", "pushes were")
                 throw OutboxError(error.kind, "\(error); \(cancelled) cancelled before")
             }
-        }
-    }
-
-    private func purgeStep(of lane: Lane, upTo last: Int64?) async throws(OutboxError) -> PurgedPushes {
-        let context = context
-        let remedy = "GET /v1/status shows how many pushes wait, and a repeated call continues"
-        return try await context.change(remedy: remedy) { () async throws(OutboxError) -> PurgedPushes in
-            let limit = Dispatcher.purgeLimit
-            let step = try await context.outbox.purge(lane, upTo: last, limit: limit, at: context.now)
-            await self.recordRemoval(of: step.pushes)
-            return step
         }
     }
 

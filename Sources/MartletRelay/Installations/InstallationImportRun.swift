@@ -147,8 +147,8 @@ struct InstallationImportRun {
         let store = call.parts.outbox.installations
         let (app, now) = (reader.app.name, call.parts.now)
         return try await call.parts.change(
-            remedy: "repeat the import, which changes nothing twice",
-            await store.importPage(page, of: app, at: now)
+            await store.importPage(page, of: app, at: now),
+            remedy: "repeat the import, which changes nothing twice"
         )
     }
 

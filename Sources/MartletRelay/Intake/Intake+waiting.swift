@@ -37,7 +37,7 @@ extension Intake {
         for caller: Callers.Caller,
         within time: Duration
     ) async -> PushStatus? {
-        guard mayWait(caller) else { return nil }
+        guard gate.mayWait(load(of: nil, by: caller)) else { return nil }
         let number = waiters.makeNumber()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

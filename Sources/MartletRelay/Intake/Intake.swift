@@ -28,7 +28,7 @@ actor Intake {
     nonisolated let longRequests: LongRequests
     private(set) var context: RelayContext
     private let dispatcher: Dispatcher
-    private var gate: LoadGate
+    private(set) var gate: LoadGate
     /// The pushes that came in and are not stored yet.
     private var incoming = IncomingPushes()
     private var isCommitScheduled = false
@@ -93,7 +93,7 @@ actor Intake {
     }
 
     /// Returns the pushes and requests under way, with the part of an app and a caller.
-    private func load(of app: String?, by caller: Callers.Caller) -> LoadGate.Load {
+    func load(of app: String?, by caller: Callers.Caller) -> LoadGate.Load {
         var load = load
         load.waitingOfCaller = waiters.count(of: caller.name)
         guard let app else { return load }
@@ -110,9 +110,6 @@ actor Intake {
         if case .refuse(let refusal, _) = decision { counts.refused(1, from: caller.name, refusal, at: context.now) }
         return decision
     }
-
-    /// Returns whether a caller may wait for the outcome of another push.
-    func mayWait(_ caller: Callers.Caller) -> Bool { gate.mayWait(load(of: nil, by: caller)) }
 
     /// Returns the builder that turns the requests of a call into pushes off the event loop.
     func requestBuilder(for call: RelayAPI.Call) throws(APIProblem) -> PushRequestBuilder {

@@ -123,7 +123,7 @@ actor RelayMaintenance {
             await forgetOutcomes(before: time)
             _ = try? await context.outbox.jobs.deleteJobs(endedBefore: time, limit: RelayMaintenance.batch)
             let alertTime = now - RelayMaintenance.alertRetention
-            _ = try? await context.outbox.forgetAlerts(before: alertTime, limit: RelayMaintenance.batch)
+            _ = try? await context.outbox.records.forgetAlerts(before: alertTime, limit: RelayMaintenance.batch)
         }
     }
 

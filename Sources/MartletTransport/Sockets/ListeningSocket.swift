@@ -50,8 +50,9 @@ package final class ListeningSocket<ID> {
     private static var pause: Duration { .milliseconds(20) }
     /// The time between two reports that the server is full.
     private static var reportInterval: Duration { .seconds(1) }
-    /// The number of connections that a socket accepts in one turn of the loop, so that a flood of clients does not keep
-    /// the loop from the connections it has.
+    /// The number of connections that a socket accepts in one turn of the loop.
+    ///
+    /// A flood of clients thus does not keep the loop from the connections it has.
     private static var acceptedInTurn: Int { 16 }
     /// The number of free ports of 127.0.0.1 that are tried until one is free at `::1`, too.
     private static var freePortAttempts: Int { 16 }

@@ -99,9 +99,9 @@ import Testing
         #expect(try await outbox.accept(later, at: day - 1) == [.accepted, .accepted])
         #expect(try await outbox.accept([push(5, of: 5, perDay: 1)], at: day) == [.accepted])
         #expect(try await outbox.accept([push(6, of: 6, perDay: 1)], at: 3 * day + 5) == [.limited])
-        #expect(try await outbox.forgetAlerts(before: 3 * day - 1, limit: 1) == 1)
-        #expect(try await outbox.forgetAlerts(before: 3 * day - 1, limit: 9) == 1)
-        #expect(try await outbox.forgetAlerts(before: 3 * day, limit: 9) == 1)
+        #expect(try await outbox.records.forgetAlerts(before: 3 * day - 1, limit: 1) == 1)
+        #expect(try await outbox.records.forgetAlerts(before: 3 * day - 1, limit: 9) == 1)
+        #expect(try await outbox.records.forgetAlerts(before: 3 * day, limit: 9) == 1)
         #expect(try await outbox.accept([push(7, of: 7, perDay: 1)], at: 3 * day + 5) == [.limited])
         await outbox.close(isInOrder: true)
     }
@@ -112,7 +112,7 @@ import Testing
         let bob = try push(1, of: 1, perDay: 1, to: "dd", user: "bob")
         #expect(try await outbox.accept([bob, push(2, of: 2, perDay: 1)], at: 10) == [.accepted, .accepted])
         #expect(try await outbox.installations.removeUser("anna", of: "orders") == 3)
-        #expect(try await outbox.forgetAlerts(before: 2 * Self.day, limit: 9) == 1)
+        #expect(try await outbox.records.forgetAlerts(before: 2 * Self.day, limit: 9) == 1)
         await outbox.close(isInOrder: true)
     }
 
@@ -141,7 +141,9 @@ import Testing
 
     @Test func `relays that share a database keep to the limit together`() async throws {
         let place = try await OutboxEngine.postgresql.place()
-        let outboxes = [try await place.open(), try await place.open()]
+        let first = try await place.open()
+        let second = try await place.open()
+        let outboxes = [first, second]
         for (index, token) in Self.tokens.enumerated() {
             try await outboxes[0].installations.enroll(Installation.numbered(UInt64(index) + 1).with(token))
         }

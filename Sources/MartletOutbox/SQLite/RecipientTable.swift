@@ -3,12 +3,19 @@
 internal import MartletCore
 internal import MartletSQLite
 
-/// The requests whose alerts the users of an outbox get on each day.
-final class AlertTable {
+/// The users who get pushes, with the tokens of their installations and the requests with alerts on each day.
+final class RecipientTable {
+    private let findOwner: Statement
     private let countRequest: Statement
 
-    /// Prepares the statement that pushes with a limit need.
+    /// Prepares the statements.
     init(_ database: OutboxDatabase) throws(SQLiteError) {
+        findOwner = try database.connection.prepare(
+            """
+            SELECT 1 FROM installation_token t CROSS JOIN installation i
+            WHERE t.token = ? AND i.number = t.installation AND i.app = ? AND i.user_id = ?
+            """
+        )
         countRequest = try database.connection.prepare(
             """
             INSERT INTO alert_day (app, user_id, day, requests) VALUES (?1, ?2, ?3, json_array(?4))
@@ -18,6 +25,15 @@ final class AlertTable {
             RETURNING 1
             """
         )
+    }
+
+    /// Returns whether an installation of a user has the token of a push.
+    ///
+    /// The installations were read in another transaction, and the user may have been removed since.
+    func hasToken(_ push: OutboxPush, _ app: Int64, _ user: String) throws(SQLiteError) -> Bool {
+        try findOwner.bind(push.destination.columns.token, app, user)
+        defer { findOwner.reset() }
+        return try findOwner.step()
     }
 
     /// Counts the request of a push to a user, once for all pushes of the request; returns false if it exceeds the
