@@ -146,6 +146,9 @@ actor Dispatcher {
         loop.atEndOfTurn { [weak self] in self?.assumeIsolated { $0.act() } }
     }
 
+    /// The maximum number of results that are passed to the outbox together, between which it stores other changes.
+    private static let settledAtOnce = 250
+
     private func act() {
         isActing = false
         let now = context.now
@@ -156,7 +159,8 @@ actor Dispatcher {
         }
         for action in actions.claims { claim(action) }
         for push in actions.sends { send(push) }
-        if !actions.settlements.isEmpty { settle(actions.settlements) }
+        let (results, step) = (actions.settlements, Dispatcher.settledAtOnce)
+        for start in stride(from: 0, to: results.count, by: step) { settle(Array(results[start...].prefix(step))) }
         // An earlier timer stays, because the end of a hold time moves in each turn.
         if let delay = machine.nextTime(after: now).map({ Duration.milliseconds($0 - now) }),
             loop.now.advanced(by: delay) < nextActionTime
