@@ -102,7 +102,8 @@ import Testing
     }
 
     @Test func `a commit stores a part of many results, and all pushes that came in`() async throws {
-        let outbox = try await SQLiteOutbox(file: OutboxEngine.sqlite.place().file)
+        let place = try await OutboxEngine.sqlite.place()
+        let outbox = try await SQLiteOutbox(file: place.file)
         _ = try await outbox.accept((1...1_000).map { try .numbered($0) }, at: 10)
         let settlements = try await outbox.claimAll(at: 10).map { Settlement($0, .ended(Outcome(.delivered))) }
         let before = await outbox.measures.commitSizes

@@ -112,6 +112,13 @@ struct PushRequestBuilder {
                 at: "/not-before"
             )
         }
+        if let time = request.notBefore, let end = request.expiration, end > 0, end <= time / 1_000 {
+            throw APIProblem(
+                400,
+                "expiration must be 0, or after not-before: more than \(time / 1_000) (found \(end))",
+                at: "/expiration"
+            )
+        }
         try request.localDelivery?.check(at: now, longestDelay: longestDelay, expiration: request.expiration)
     }
 

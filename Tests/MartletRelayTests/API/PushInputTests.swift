@@ -36,6 +36,7 @@ import Testing
             (#""not-before":9223372036854775807"#, "/not-before", "from 0 to 99999999999"),
             (#""not-before":99999999999"#, "/not-before", "at most 30 days ahead"),
             (#""not-before":-1"#, "/not-before", "from 0"),
+            (#""not-before":5,"expiration":5"#, "/expiration", "after not-before: more than 5 (found 5)"),
             (#""event":"start""#, "/event", "event must be left out of a push with payload"),
             (#""stale-date":1790000000"#, "/stale-date", "must be left out of a push with payload"),
             (#""relevance-score":1"#, "/relevance-score", "must be left out of a push with payload"),

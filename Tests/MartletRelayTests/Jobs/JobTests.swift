@@ -115,6 +115,7 @@ import Testing
             (#"{"all":true,"tag":"vip"}"#, alert, "/to", "exactly one of"),
             (#"{"all":true}"#, alert + #","environment":"production""#, "/environment", "each phone has one"),
             (#"{"all":true}"#, alert + #","not-before":99999999999"#, "/not-before", "at most 30 days ahead"),
+            (#"{"all":true}"#, alert + #","not-before":5,"expiration":5"#, "/expiration", "after not-before"),
         ] as [(String, String, String, String)]
     )
     func `a mistake is reported when the request arrives`(
