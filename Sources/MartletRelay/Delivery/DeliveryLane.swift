@@ -192,8 +192,10 @@ struct DeliveryLane {
             lostSince = nil
             window.succeeded()
         case .neverSent, .unknown, .lost:
-            // A lane with nothing left to deliver is not waiting for an answer.
-            if isFinal, inFlight == 0, !hasClaimed { unansweredSince = nil }
+            guard inFlight == 0 else { return }
+            // A lane with nothing left to deliver is not waiting for an answer, and neither is one that lost its
+            // connections; one without an answer for long still has none.
+            if isFinal ? !hasClaimed : result == .lost && silence(at: now) == nil { unansweredSince = nil }
         }
     }
 

@@ -66,7 +66,8 @@ struct DeliveryPolicy: Sendable {
         case .unknown, .lost:
             // A longer wait does not help after a crash, so the attempts that it left open do not count.
             let wait = wait(unknownDelay, min(push.unknownTries, push.attempts), using: &generator)
-            let outcome = Outcome(.dead, reason: "NoAnswer", attempts: attempts, unknownTries: push.unknownTries + 1)
+            let tries = push.unknownTries + 1
+            let outcome = Outcome(.dead, reason: result.reason, attempts: attempts, unknownTries: tries)
             return again(push, after: wait, or: outcome, at: now)
         case .refused(let status, let reason, let timestamp, let retryAfter):
             let outcome = Outcome(

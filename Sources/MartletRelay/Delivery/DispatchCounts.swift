@@ -110,6 +110,7 @@ struct DispatchCounts: Sendable {
         let reason: String =
             switch outcome.reason {
             case SendResult.noAnswer: SendResult.noAnswer
+            case LaneOutage.connectionLost: LaneOutage.connectionLost
             case Outcome.damagedReason: Outcome.damagedReason
             default: SendResult.listed(outcome.reason.map(APNsReason.init(rawValue:)))
             }

@@ -25,12 +25,7 @@ struct LaneOutage: Hashable {
         self.since = since
         self.lastTry = lastTry
         self.nextTry = nextTry
-        reason = result.reason
-        switch result {
-        case .refused(let status, nil, _, _): reason = "Status \(status)"
-        case .lost: reason = LaneOutage.connectionLost
-        case .accepted, .refused, .neverSent, .unknown: break
-        }
+        reason = if case .refused(let status, nil, _, _) = result { "Status \(status)" } else { result.reason }
     }
 
     /// Returns the longest pause after a failed attempt, in milliseconds, unless a longer one was asked for.

@@ -27,7 +27,8 @@ extension SendResult {
         case .accepted: ""
         case .refused(_, let reason, _, _): SendResult.listed(reason)
         case .neverSent(let reason, _): reason
-        case .unknown, .lost: SendResult.noAnswer
+        case .unknown: SendResult.noAnswer
+        case .lost: LaneOutage.connectionLost
         }
     }
 
@@ -36,8 +37,7 @@ extension SendResult {
         switch self {
         case .refused(let status, let reason?, _, _): "\(status) \(reason.rawValue)"
         case .refused(let status, nil, _, _): "\(status)"
-        case .lost: LaneOutage.connectionLost
-        case .accepted, .neverSent, .unknown: reason
+        case .accepted, .neverSent, .unknown, .lost: reason
         }
     }
 
@@ -68,8 +68,7 @@ extension FailedAttempt {
         case .refused(let answered, let given, _, _):
             status = answered
             reason = given?.rawValue ?? ""
-        case .neverSent, .unknown: reason = result.reason
-        case .lost: reason = LaneOutage.connectionLost
+        case .neverSent, .unknown, .lost: reason = result.reason
         }
         self.init(time: now, node: node, keyID: keyID, status: status, reason: reason)
     }

@@ -98,8 +98,7 @@ struct PushTracer {
         case .refused(let status, let reason, _, _):
             span.attributes.append(Attribute("http.response.status_code", status))
             span.error = reason?.rawValue ?? String(status)
-        case .neverSent(let reason, _): span.error = reason
-        case .unknown, .lost: span.error = "NoAnswer"
+        case .neverSent, .unknown, .lost: span.error = result.reason
         }
         add(span)
     }

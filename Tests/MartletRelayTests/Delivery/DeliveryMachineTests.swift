@@ -339,6 +339,15 @@ import Testing
         #expect(machine.lanes[Self.busy]?.problem(at: 32_000)?.reason == "NoAnswer")
     }
 
+    @Test func `a connection that is lost soon is no missing answer`() {
+        for (lossTime, reason) in [(1_010, nil), (31_000, "NoAnswer")] as [(Int64, String?)] {
+            var machine = machine(claimed: [push(1, Self.busy)], at: 1_000)
+            #expect(machine.takeActions(at: 1_000).sends.count == 1)
+            machine.answered(1, .lost, at: lossTime)
+            #expect(machine.lanes[Self.busy]?.problem(at: 32_000)?.reason == reason)
+        }
+    }
+
     @Test func `a lane without pushes is up when another relay has delivered`() {
         var machine = machine(claimed: [push(1, Self.busy)])
         #expect(machine.takeActions(at: 0).sends.count == 1)

@@ -66,6 +66,18 @@ import Testing
         #expect(postponement(decision(on: unknown)) == .postponed(until: 3_000, attempts: 1, unknownTries: 0))
     }
 
+    @Test(arguments: [(SendResult.unknown, "NoAnswer"), (.lost, "ConnectionLost")])
+    func `a push that Apple never answers ends with the reason of its last attempt`(
+        result: SendResult,
+        reason: String
+    ) throws {
+        guard case .settle(let settlement) = decision(on: result, attempts: policy.attemptLimit - 1) else {
+            Issue.record("it goes on")
+            return
+        }
+        #expect(settlement.outcome?.state == .dead && settlement.outcome?.reason == reason && result.reason == reason)
+    }
+
     @Test func `the Retry-After of Apple sets the delay`() {
         let busy = SendResult.refused(status: 503, reason: .serviceUnavailable, timestamp: nil, retryAfter: 2_000)
         #expect(postponement(decision(on: busy)) == .postponed(until: 3_000, attempts: 1, unknownTries: 0))

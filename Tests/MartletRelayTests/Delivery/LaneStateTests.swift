@@ -50,7 +50,7 @@ import Testing
         clock.advance(by: 5)
         await check(bench, Expected(sent: 24, rate: "2.4", delivered: 21))
         let metrics = await bench.ask("GET", "/metrics").text
-        let lost = #"sent_total{app="orders",env="production",push_type="alert",status="0",reason="NoAnswer"} 1"#
+        let lost = #"sent_total{app="orders",env="production",push_type="alert",status="0",reason="ConnectionLost"} 1"#
         #expect(metrics.contains(lost), "\(metrics)")
 
         // Apple goes away at second 10: three pushes wait, and no try of theirs is a send.
