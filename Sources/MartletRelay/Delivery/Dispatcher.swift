@@ -262,7 +262,7 @@ actor Dispatcher {
         counts.ended(outcome, push.lane)
         deliveryLog.losses.add(outcome, of: push.lane)
         let from = outcome.state == .expired ? min(expiry ?? time, time) : time
-        losses.add(outcome.state, of: push.lane, from: from, to: isExact ? from : time)
+        losses.add(outcome, of: push.lane, from: from, to: isExact ? from : time)
         reportEnd(push)
     }
 

@@ -91,10 +91,10 @@ extension Logger {
             "app": outage.lane.map { .string($0.app) }, "env": outage.lane.map { .string($0.environment.rawValue) },
             "problem": .string(outage.kind.rawValue), "reason": outage.reason.isEmpty ? nil : .string(outage.reason),
             "since": .string(Timestamp.text(outage.start)), "seconds": .whole((outage.end - outage.start) / 1_000),
-            "lost": .whole(outage.lost), "refused": .whole(outage.refused),
+            "lost": .whole(outage.losses.expired + outage.losses.abandoned), "refused": .whole(outage.losses.refused),
             "not-stored": outage.notStored > 0 ? .whole(outage.notStored) : nil,
         ]
-        if outage.lost + outage.refused > 0 { warning(.problemOver, fields) } else { info(.problemOver, fields) }
+        if outage.losses.total > 0 { warning(.problemOver, fields) } else { info(.problemOver, fields) }
     }
 
     private static func fields(of push: ClaimedPush, _ result: SendResult, _ time: Duration) -> Fields {

@@ -30,23 +30,18 @@ struct LaneFacts: Sendable {
     var failing: DispatchCounts.Failing?
     /// Apple's last answer to a push that is sent again; nil while there is no such push.
     var retryReason: String?
-    /// The number of pushes that have expired or were abandoned since the problem began.
-    var lost = 0
+    /// The pushes that were lost since the problem began.
+    var losses = LossCounts()
     /// The number of pushes that were lost since then and are counted for another problem.
     var lostElsewhere = 0
     /// The number of pushes that have expired while they wait for Apple's answer, which may be that it accepted them.
     var expiredInFlight = 0
-    /// The number of pushes that have expired or were abandoned since the pause began, or since the start of the relay
-    /// if that is later.
-    var lostInPause = 0
-    /// The number of pushes that were refused for good since then.
-    var refusedInPause = 0
+    /// The pushes that were lost since the pause began, or since the start of the relay if that is later.
+    var lossesInPause = LossCounts()
     /// The pushes that were lost since Apple has accepted none.
-    var lostWhileFailing = LossCounts()
+    var lossesWhileFailing = LossCounts()
     /// The pushes that expire without another problem; nil when none do.
     var expiry: Expiry?
-    /// The number of pushes that Apple has refused for good since the problem began.
-    var refused = 0
 
     /// The pushes of a lane that expire without another problem.
     struct Expiry: Sendable, Hashable {

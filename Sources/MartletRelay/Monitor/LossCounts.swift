@@ -5,12 +5,28 @@ internal import MartletOutbox
 /// The numbers of accepted pushes that have ended without being delivered, except those that were cancelled.
 struct LossCounts: Sendable, Hashable {
     var expired = 0
-    /// The pushes that became dead letters.
+    /// The pushes that became dead letters after their last attempt.
     var abandoned = 0
     /// The pushes that were refused for good.
     var refused = 0
 
     var total: Int { expired + abandoned + refused }
+
+    /// The numbers as text; nil without losses.
+    var text: String? { total > 0 ? parts().joined(separator: ", ") : nil }
+
+    /// Returns each number that is not 0 as a part of a sentence, such as "5 pushes have expired".
+    ///
+    /// - Parameter namesPushes: False for parts that follow a number of pushes, such as "5 have expired".
+    func parts(namesPushes: Bool = true) -> [String] {
+        let numbers = [
+            (expired, "has expired", "have expired"), (abandoned, "was abandoned", "were abandoned"),
+            (refused, "was refused", "were refused"),
+        ]
+        return numbers.filter { $0.0 > 0 }.map { count, one, many in
+            namesPushes ? count.counted("push \(one)", "pushes \(many)") : count.counted(one, many)
+        }
+    }
 
     static func + (left: LossCounts, right: LossCounts) -> LossCounts {
         LossCounts(
@@ -51,6 +67,8 @@ struct Loss: Sendable, Hashable {
     /// The earliest and the latest possible time; the same if the time is known.
     var from: Int64
     var to: Int64
+    /// Whether the pushes were lost because they were damaged, which no other problem causes.
+    var isDamage = false
 }
 
 /// The losses that have not been assigned to a problem yet.
@@ -58,14 +76,15 @@ struct RecentLosses: Sendable {
     private var losses: [Loss] = []
 
     /// Adds a push that has ended, unless it was delivered or cancelled.
-    mutating func add(_ state: Outcome.State, of lane: Lane, from: Int64, to: Int64) {
-        let counts = LossCounts([state: 1])
+    mutating func add(_ outcome: Outcome, of lane: Lane, from: Int64, to: Int64) {
+        let counts = LossCounts([outcome.state: 1])
         guard counts.total > 0 else { return }
+        let isDamage = outcome.reason == Outcome.damagedReason
         // Pushes that end together often have the same times.
-        if let last = losses.last, last.lane == lane, last.from == from, last.to == to {
+        if let last = losses.last, last.lane == lane, last.from == from, last.to == to, last.isDamage == isDamage {
             losses[losses.count - 1].counts = last.counts + counts
         } else {
-            losses.append(Loss(lane: lane, counts: counts, from: from, to: to))
+            losses.append(Loss(lane: lane, counts: counts, from: from, to: to, isDamage: isDamage))
         }
     }
 

@@ -6,7 +6,7 @@ internal import MartletOutbox
 ///
 /// A push counts for one problem only, so that the numbers of all problems add up to those of the outcomes. It is
 /// assigned when its end is known, which may be after the end of the problem. Pushes that expire without another
-/// problem are a problem of their own. Times are milliseconds since 1970.
+/// problem are a problem of their own, and damaged ones always are. Times are milliseconds since 1970.
 struct LossLedger: Sendable {
     /// The causes of losses.
     ///
@@ -24,6 +24,8 @@ struct LossLedger: Sendable {
         case failing(Lane)
         /// Pushes of the lane expired although none of the above was the case.
         case expiry(Lane)
+        /// Pushes of the lane were damaged, which no problem of a time causes.
+        case damage(Lane)
 
         fileprivate var rank: Int {
             switch self {
@@ -33,18 +35,27 @@ struct LossLedger: Sendable {
             case .outage: 3
             case .failing: 4
             case .expiry: 5
+            case .damage: 6
             }
         }
 
         /// The lane; nil for a cause that concerns all lanes.
         var lane: Lane? {
             switch self {
-            case .pause(let lane), .outage(let lane), .failing(let lane), .expiry(let lane): lane
+            case .pause(let lane), .outage(let lane), .failing(let lane), .expiry(let lane), .damage(let lane): lane
             case .stop, .storage: nil
             }
         }
 
         fileprivate var isExpiry: Bool { if case .expiry = self { true } else { false } }
+
+        /// Whether all losses in the time of the problem may be losses of the problem.
+        fileprivate var coversTime: Bool {
+            switch self {
+            case .expiry, .damage: false
+            case .pause, .stop, .storage, .outage, .failing: true
+            }
+        }
     }
 
     /// A problem and its losses.
@@ -76,7 +87,7 @@ struct LossLedger: Sendable {
 
         /// Returns whether a loss may be one of this problem.
         fileprivate func covers(_ loss: Loss) -> Bool {
-            guard !cause.isExpiry, cause.lane.map({ $0 == loss.lane }) ?? true else { return false }
+            guard cause.coversTime, cause.lane.map({ $0 == loss.lane }) ?? true else { return false }
             return start <= loss.to && loss.from <= end ?? .max
         }
     }
@@ -173,7 +184,7 @@ struct LossLedger: Sendable {
         switch problem.cause {
         case .expiry: return true
         case .failing: return problem.end == nil && cause.rank < problem.cause.rank
-        case .pause, .stop, .storage, .outage: return false
+        case .pause, .stop, .storage, .outage, .damage: return false
         }
     }
 
@@ -195,14 +206,21 @@ struct LossLedger: Sendable {
     mutating func record(_ loss: Loss) {
         guard loss.counts.total > 0 else { return }
         let covering = problems.filter { $0.value.covers(loss) }
-        let cause = covering.min { one, other in
+        let first = covering.min { one, other in
             (one.value.cause.rank, other.value.start, other.key) < (other.value.cause.rank, one.value.start, one.key)
         }
-        guard let cause else { return recordWithoutProblem(loss) }
-        assign(loss.counts, of: loss.lane, to: cause.key, at: loss.to)
-        for number in covering.keys where number != cause.key {
+        guard let cause = loss.isDamage ? number(of: .damage(loss.lane), at: loss.to) : first?.key else {
+            return recordWithoutProblem(loss)
+        }
+        assign(loss.counts, of: loss.lane, to: cause, at: loss.to)
+        for number in covering.keys where number != cause {
             problems[number]?.lostElsewhereByLane[loss.lane, default: 0] += loss.counts.total
         }
+    }
+
+    /// Returns the number of a problem that lasts, and begins it at a time if there is none.
+    private mutating func number(of cause: Cause, at start: Int64) -> Int {
+        running[cause] ?? add(Problem(cause: cause, start: start))
     }
 
     /// Assigns expired pushes to the expiry of the lane, and others to no problem.
@@ -211,8 +229,7 @@ struct LossLedger: Sendable {
         others.expired = 0
         if others.total > 0 { assign(others, of: loss.lane, to: nil, at: loss.to) }
         guard loss.counts.expired > 0 else { return }
-        let cause = Cause.expiry(loss.lane)
-        let number = running[cause] ?? add(Problem(cause: cause, start: loss.to))
+        let number = number(of: .expiry(loss.lane), at: loss.to)
         assign(LossCounts(expired: loss.counts.expired), of: loss.lane, to: number, at: loss.to)
     }
 

@@ -132,15 +132,11 @@ extension RelaySnapshot {
         facts.retryReason = facts.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil
         let ledger = observations.watch.ledger
         if let outage = ledger[.outage(lane)] {
-            facts.lost = outage.losses.expired + outage.losses.abandoned
-            facts.refused = outage.losses.refused
+            facts.losses = outage.losses
             facts.lostElsewhere = outage.lostElsewhere
         }
-        if let pause = ledger[.pause(lane)] {
-            facts.lostInPause = pause.losses.expired + pause.losses.abandoned
-            facts.refusedInPause = pause.losses.refused
-        }
-        facts.lostWhileFailing = ledger[.failing(lane)]?.losses ?? LossCounts()
+        facts.lossesInPause = ledger[.pause(lane)]?.losses ?? LossCounts()
+        facts.lossesWhileFailing = ledger[.failing(lane)]?.losses ?? LossCounts()
         facts.expiredInFlight = observations.expiredInFlight[lane, default: 0]
         facts.expiry = ledger[.expiry(lane)].map { expiry in
             LaneFacts.Expiry(

@@ -20,19 +20,17 @@ extension StatusSummary {
             let reasons = Set(found.map(\.problem.reason)).sorted()
             // An outage with losses needs attention, however short it is.
             let isLasting = facts.now - since >= StatusSummary.lastingOutageTime
-            let (lost, refused) = (states.map(\.lost).reduce(0, +), states.map(\.refused).reduce(0, +))
-            let losses = StatusSummary.lossText(lost, refused: refused)
+            let losses = states.map(\.losses).reduce(LossCounts(), +)
             let isCounted = self.isCounted(states)
             var incident = incident(
                 of: states,
                 kind,
                 title: kind.title(names(of: states), keys: Set(states.map(\.keyID)).sorted()),
                 since: since,
-                lost: lost,
-                refused: refused,
+                losses: losses,
                 isCounted: isCounted,
                 detail: reasons.joined(separator: ", "),
-                action: kind.action(reasons, isLasting: isLasting || losses != nil, doctor: states.first?.doctor)
+                action: kind.action(reasons, isLasting: isLasting || losses.total > 0, doctor: states.first?.doctor)
             )
             // Development lanes deliver to the phones of developers only.
             if states.allSatisfy({ $0.lane.environment == .development }) { incident.severity = .warning }
@@ -40,10 +38,10 @@ extension StatusSummary {
                 incident.severity = .warning
                 incident.title = "\(names(of: states)) \(states.count == 1 ? "has" : "have") not been tried"
                 incident.since = found.map { $0.problem.lastTry ?? $0.problem.since }.max()
-                let isNothingLost = losses == nil && isCounted
+                let isNothingLost = losses.total == 0 && isCounted
                 incident.effect =
                     "No push waits that could show whether Apple accepts pushes again."
-                    + (losses.map { " " + StatusText.sentence("Since the outage began, \($0)") } ?? "")
+                    + (losses.text.map { " " + StatusText.sentence("Since the outage began, \($0)") } ?? "")
                     + (isNothingLost ? " None was lost." : "")
                 incident.action =
                     kind.action(reasons, isLasting: true, doctor: states.first?.doctor)
@@ -136,23 +134,22 @@ extension StatusSummary {
         let pauses = paused.compactMap(\.pause)
         guard let since = pauses.map(\.since).min() else { return nil }
         let callers = StatusText.list(Set(pauses.map(\.caller)).sorted())
-        let (lost, refused) = (paused.map(\.lostInPause).reduce(0, +), paused.map(\.refusedInPause).reduce(0, +))
+        let losses = paused.map(\.lossesInPause).reduce(LossCounts(), +)
         var incident = incident(
             of: paused,
             .paused,
             title: "\(names(of: paused)) \(paused.count == 1 ? "is" : "are") paused by \(callers)",
             since: since,
-            lost: nil,
+            losses: nil,
             detail: StatusSummary.detail(ofPaused: paused),
             action: "Resume with martlet relay resume or on the status page; pushes that wait can expire.",
             severity: .warning
         )
-        incident.lost = lost + refused
-        if lost + refused > 0 {
+        incident.lost = losses.total
+        if losses.total > 0 {
             let start = since < facts.startedAt ? "the start of this relay" : "the pause"
-            let expired = lost.counted("has expired", "have expired")
-            let refusals = refused > 0 ? " and " + refused.counted("was refused", "were refused") : ""
-            incident.effect = StatusSummary.waitingText(incident.waiting) + ", \(expired)\(refusals) since \(start)."
+            let ends = StatusText.list(losses.parts(namesPushes: false))
+            incident.effect = StatusSummary.waitingText(incident.waiting) + ", \(ends) since \(start)."
         }
         return incident
     }
@@ -172,8 +169,7 @@ extension StatusSummary {
         let waiting = counts.count == failing.count ? counts.reduce(0, +) : nil
         let reasons = Set(failing.compactMap(\.failing?.reason)).sorted()
         let result = "None of the \(attempts.grouped) attempts of the last minute succeeded. "
-        let lost = failing.map(\.lostWhileFailing).reduce(LossCounts(), +)
-        let losses = StatusSummary.lossText(lost.expired + lost.abandoned, refused: lost.refused)
+        let losses = failing.map(\.lossesWhileFailing).reduce(LossCounts(), +)
         return Incident(
             kind: .fails,
             severity: .warning,
@@ -182,8 +178,8 @@ extension StatusSummary {
             environments: Set(failing.map(\.lane.environment.rawValue)).sorted(),
             since: failing.compactMap(\.failing?.since).min(),
             waiting: waiting,
-            lost: lost.total,
-            effect: result + StatusSummary.waitingText(waiting) + (losses.map { "; " + $0 } ?? "") + ".",
+            lost: losses.total,
+            effect: result + StatusSummary.waitingText(waiting) + (losses.text.map { "; " + $0 } ?? "") + ".",
             detail: reasons.isEmpty ? nil : reasons.joined(separator: ", "),
             action: "Look up Apple's reason in the runbook."
         )
@@ -220,8 +216,7 @@ extension StatusSummary {
         _ kind: Incident.Kind,
         title: String,
         since: Int64,
-        lost: Int?,
-        refused: Int = 0,
+        losses: LossCounts?,
         isCounted: Bool = true,
         detail: String? = nil,
         action: String,
@@ -242,11 +237,10 @@ extension StatusSummary {
             environments: Set(states.map(\.lane.environment.rawValue)).sorted(),
             since: since,
             waiting: waiting,
-            lost: lost.map { $0 + refused },
+            lost: losses?.total,
             effect: StatusSummary.effect(
                 StatusSummary.waitingText(waiting, includesSent: areSent),
-                lost: lost,
-                refused: refused,
+                losses: losses,
                 isCounted: isCounted
             ),
             detail: detail,
@@ -260,23 +254,13 @@ extension StatusSummary {
         "Nothing to do unless it lasts \(StatusText.duration(time)) or pushes expire."
     }
 
-    /// Returns the effect of a lane that sends nothing; `lost` is nil if that is not known.
+    /// Returns the effect of a lane that sends nothing; `losses` is nil if they are not known.
     ///
     /// Only if all losses are counted, none means that none is lost.
-    private static func effect(_ pushes: String, lost: Int?, refused: Int, isCounted: Bool) -> String {
-        guard let lost else { return pushes + "." }
-        if let losses = lossText(lost, refused: refused) { return "\(pushes); \(losses)." }
+    private static func effect(_ pushes: String, losses: LossCounts?, isCounted: Bool) -> String {
+        guard let losses else { return pushes + "." }
+        if let text = losses.text { return "\(pushes); \(text)." }
         return pushes + (isCounted ? ", none is lost." : ".")
-    }
-
-    /// Returns the numbers of pushes that have ended without being delivered; nil without any.
-    static func lossText(_ lost: Int, refused: Int) -> String? {
-        guard lost > 0 || refused > 0 else { return nil }
-        let parts = [
-            lost > 0 ? lost.counted("push has expired or was abandoned", "pushes have expired or were abandoned") : nil,
-            refused > 0 ? refused.counted("push was refused", "pushes were refused") : nil,
-        ]
-        return parts.compactMap(\.self).joined(separator: ", ")
     }
 
     /// Returns the number of waiting pushes, which may include those in flight.

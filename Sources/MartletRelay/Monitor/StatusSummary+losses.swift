@@ -54,9 +54,8 @@ extension StatusSummary {
 /// The losses of problems that were over at about the same time, as text.
 struct PastLosses {
     /// The accepted pushes that were lost.
-    var count: Int { lost + refused }
-    private let lost: Int
-    private let refused: Int
+    var count: Int { losses.total }
+    private let losses: LossCounts
     private let notStored: Int
     private let others: Int
     private let kind: StatusWatch.PastOutage.Kind
@@ -65,8 +64,7 @@ struct PastLosses {
 
     /// Creates the losses; they are counted when the ends of all pushes that expired in that time are stored.
     init(_ outages: [StatusWatch.PastOutage], isCounted: Bool, isDatabase: Bool) {
-        lost = outages.map(\.lost).reduce(0, +)
-        refused = outages.map(\.refused).reduce(0, +)
+        losses = outages.map(\.losses).reduce(LossCounts(), +)
         notStored = outages.map(\.notStored).reduce(0, +)
         others = outages.map(\.lostElsewhere).reduce(0, +)
         kind = outages.first?.kind ?? .outage
@@ -85,21 +83,16 @@ struct PastLosses {
             let place = isDatabase ? " by this relay" : ""
             numbers.append(notStored.counted("push was", "pushes were") + " refused with 503" + place)
         }
-        if kind == .pause, lost > 0, refused == 0 {
-            numbers.append(lost.counted("push has expired", "pushes have expired"))
-        } else if let losses = StatusSummary.lossText(lost, refused: refused) {
-            numbers.append(losses)
-        } else if isNothingLost {
-            numbers.append("no accepted push was lost")
-        }
+        if let text = losses.text { numbers.append(text) }
+        if isNothingLost { numbers.append("no accepted push was lost") }
         if !numbers.isEmpty { effects.append(numbers.joined(separator: ", ")) }
         let open = isCounted ? "" : " Pushes that expired in that time are still being counted."
         return effects.joined(separator: "; ") + "." + StatusSummary.elsewhereText(others) + open
     }
 
     var action: String {
-        if lost > 0 { return "Send again what still matters; the status page lists expired pushes." }
-        if refused > 0 { return "Send again what still matters." }
+        if losses.expired > 0 { return "Send again what still matters; the status page lists expired pushes." }
+        if count > 0 { return "Send again what still matters." }
         if notStored > 0 { return "Nothing to do if clients have sent them again." }
         return isNothingLost ? "Nothing to do." : "See this number again when the count is complete."
     }

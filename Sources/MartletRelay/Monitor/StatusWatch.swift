@@ -49,9 +49,8 @@ struct StatusWatch: Sendable {
         /// The times of the beginning and the end, in milliseconds since 1970.
         var start: Int64
         var end: Int64
-        /// The number of pushes that expired or were abandoned in that time, and of those that were refused for good.
-        var lost = 0
-        var refused = 0
+        /// The pushes that were lost in that time.
+        var losses = LossCounts()
         /// The number of pushes that were lost in that time and are counted for another problem.
         var lostElsewhere = 0
         /// The number of pushes that the relay refused because it could not store them.
@@ -118,8 +117,7 @@ struct StatusWatch: Sendable {
         guard let whole = ledger.problem(number) else { return nil }
         let problem = apps.map { whole.part(of: $0) } ?? whole
         var outage = outage
-        outage.lost = problem.losses.expired + problem.losses.abandoned
-        outage.refused = problem.losses.refused
+        outage.losses = problem.losses
         outage.lostElsewhere = problem.lostElsewhere
         return outage.isNotable(after: StatusWatch.notableTime) ? outage : nil
     }
@@ -320,7 +318,7 @@ extension StatusWatch.PastOutage {
     /// Returns whether the problem is to be reported after its end: it had losses, or it was an outage that lasted for
     /// a time in milliseconds.
     fileprivate func isNotable(after time: Int64) -> Bool {
-        if lost + refused + notStored > 0 { return true }
+        if losses.total + notStored > 0 { return true }
         return switch kind {
         case .pause, .expiry, .stop: false
         case .outage, .failing: end - start >= time

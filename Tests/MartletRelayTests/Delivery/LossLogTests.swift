@@ -49,10 +49,10 @@ import Testing
             reason: "ConnectionFailed",
             start: 1_000,
             end: 81_000,
-            lost: 1_239
+            losses: LossCounts(expired: 1_200, abandoned: 39)
         )
         logger.problemOver(outage)
-        outage.lost = 0
+        outage.losses = LossCounts()
         logger.problemOver(outage)
         #expect(lines.objects.map { $0["level"] } == ["warning", "info"])
         let line = lines.objects.first

@@ -77,8 +77,6 @@ import Testing
         facts.pastOutages = watch.pastOutages(of: ["orders"])
         let incident = StatusSummary(facts).incidents.first
         #expect(incident?.title == "This relay runs again" && incident?.lost == 12)
-        #expect(
-            incident?.effect == "It did not run for at most 40 s; 12 pushes have expired or were abandoned."
-        )
+        #expect(incident?.effect == "It did not run for at most 40 s; 12 pushes have expired.")
     }
 }

@@ -73,14 +73,14 @@ import Testing
         #expect(StatusSummary(facts).incidents.map(\.severity) == [.warning])
         facts.lanes[0].problem = StatusSummaryTests.problem("ServiceUnavailable")
         facts.lanes[0].backlog?.count = 4_202
-        facts.lanes[0].lost = 60
+        facts.lanes[0].losses.expired = 60
         let summary = StatusSummary(facts)
         #expect(summary.incidents.map(\.kind) == [.appleErrors, .appleUnreachable])
         #expect(summary.headline.hasPrefix("Apple answers with errors for orders (production) since"))
         #expect(summary.headline.hasSuffix(" Also: Apple cannot be reached for orders (development)."))
         facts.lanes[0].problem = nil
         facts.lanes[0].pause = LanePause(lane: facts.lanes[0].lane, since: StatusSummaryTests.now, caller: "kim")
-        facts.lanes[0].lostInPause = 15
+        facts.lanes[0].lossesInPause.expired = 15
         #expect(StatusSummary(facts).incidents.map(\.kind) == [.paused, .appleUnreachable])
     }
 }

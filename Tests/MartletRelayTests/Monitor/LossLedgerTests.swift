@@ -96,6 +96,21 @@ import Testing
         #expect(ledger[.expiry(Self.orders)] == nil)
     }
 
+    @Test func `damaged pushes are lost because of their damage, whatever else lasts`() {
+        var recent = RecentLosses()
+        let damaged = Outcome(.dead, reason: Outcome.damagedReason)
+        for _ in 0..<4 { recent.add(damaged, of: Self.orders, from: 2_000, to: 2_000) }
+        recent.add(Outcome(.expired), of: Self.orders, from: 2_000, to: 2_000)
+        var ledger = LossLedger()
+        ledger.begin(.pause(Self.orders), at: 1_000)
+        for loss in recent.take() { ledger.record(loss) }
+        ledger.begin(.outage(Self.orders), at: 1_500)
+        #expect(ledger[.damage(Self.orders)]?.losses == LossCounts(abandoned: 4))
+        #expect(ledger[.pause(Self.orders)]?.losses == LossCounts(expired: 1))
+        #expect(ledger[.pause(Self.orders)]?.lostElsewhere == 4)
+        #expect(ledger[.outage(Self.orders)]?.losses.total == 0 && ledger[.outage(Self.orders)]?.lostElsewhere == 5)
+    }
+
     // MARK: Model
 
     /// A lane in which pushes are lost and problems begin and end, with the numbers that are true.

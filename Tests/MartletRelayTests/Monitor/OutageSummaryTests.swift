@@ -12,7 +12,7 @@ import Testing
         var facts = StatusSummaryTests.threeLanes
         facts.lanes[0].problem = StatusSummaryTests.problem("InvalidProviderToken")
         facts.lanes[0].problem?.lastTry = StatusSummaryTests.now - StatusSummaryTests.minute
-        facts.lanes[0].lost = 2
+        facts.lanes[0].losses.expired = 2
         let summary = StatusSummary(facts)
         #expect(facts.lanes[0].state == .notTried && summary.incidents.count == 1)
         let incident = try #require(summary.incidents.first)
@@ -20,7 +20,7 @@ import Testing
         #expect(
             summary.headline.hasPrefix(
                 "orders has not been tried since 12:40 UTC (1 min). No push waits that could show whether Apple accepts"
-                    + " pushes again. Since the outage began, 2 pushes have expired or were abandoned. Compare key-id"
+                    + " pushes again. Since the outage began, 2 pushes have expired. Compare key-id"
             ),
             "\(summary.headline)"
         )
@@ -51,8 +51,7 @@ import Testing
                 reason: "ConnectionFailed",
                 start: end - 96_000,
                 end: end,
-                lost: 45,
-                refused: 300
+                losses: LossCounts(expired: 40, abandoned: 5, refused: 300)
             ),
         ]
         let summary = StatusSummary(facts)
@@ -62,9 +61,9 @@ import Testing
         #expect(incident.apps == ["orders"] && incident.since == end)
         #expect(
             incident.text(at: StatusSummaryTests.now).hasPrefix(
-                "The outage of orders is over since 12:36 UTC (5 min). It lasted 1 min 36 s; 45 pushes have"
-                    + " expired or were abandoned, 300 pushes were refused. Send again what still matters; the status"
-                    + " page lists expired pushes. (ConnectionFailed)"
+                "The outage of orders is over since 12:36 UTC (5 min). It lasted 1 min 36 s; 40 pushes have"
+                    + " expired, 5 pushes were abandoned, 300 pushes were refused. Send again what still matters; the"
+                    + " status page lists expired pushes. (ConnectionFailed)"
             )
         )
         let storage = summary.incidents[1].text(at: StatusSummaryTests.now)
@@ -90,12 +89,15 @@ import Testing
         let since = StatusSummaryTests.now - 5 * StatusSummaryTests.minute
         facts.lanes[0].pause = LanePause(lane: lane, since: since, caller: "kim")
         facts.lanes[0].backlog?.count = 10
-        facts.lanes[0].lostInPause = 5
+        facts.lanes[0].lossesInPause.expired = 5
         let paused = try #require(StatusSummary(facts).incidents.first)
         #expect(paused.lost == 5 && paused.effect == "10 pushes wait, 5 have expired since the pause.")
         facts.startedAt = since + 1
         let later = StatusSummary(facts).incidents.first?.effect
         #expect(later == "10 pushes wait, 5 have expired since the start of this relay.")
+        facts.lanes[0].lossesInPause = LossCounts(abandoned: 1, refused: 2)
+        let others = StatusSummary(facts).incidents.first?.effect
+        #expect(others == "10 pushes wait, 1 was abandoned and 2 were refused since the start of this relay.")
         facts.lanes[0].pause = nil
         facts.pastOutages = [
             StatusWatch.PastOutage(
@@ -104,7 +106,7 @@ import Testing
                 kind: .pause,
                 start: since - 60_000,
                 end: since,
-                lost: 5
+                losses: LossCounts(expired: 5)
             )
         ]
         let over = try #require(StatusSummary(facts).incidents.first)
@@ -118,10 +120,10 @@ import Testing
 
     @Test(arguments: [
         (false, 0, 0, "It lasted 20 s. Pushes that expired in that time are still being counted."),
-        (false, 7, 0, "It lasted 20 s; 7 pushes have expired or were abandoned. Pushes that expired in that time are"),
+        (false, 7, 0, "It lasted 20 s; 7 pushes were abandoned. Pushes that expired in that time are"),
         (true, 0, 0, "It lasted 20 s; no accepted push was lost."),
         (true, 0, 3, "It lasted 20 s. 3 pushes were lost at the same time because of another problem."),
-        (true, 300, 0, "It lasted 20 s; 300 pushes have expired or were abandoned."),
+        (true, 300, 0, "It lasted 20 s; 300 pushes were abandoned."),
     ])
     func `an outage is without loss only if all expiries are counted`(
         isCounted: Bool,
@@ -134,7 +136,7 @@ import Testing
             reason: "no room",
             start: facts.now - 80_000,
             end: facts.now - 60_000,
-            lost: lost
+            losses: LossCounts(abandoned: lost)
         )
         outage.lostElsewhere = elsewhere
         facts.pastOutages = [outage]
@@ -143,6 +145,7 @@ import Testing
         #expect(incident.effect.hasPrefix(effect) && incident.lost == lost, "\(incident.effect)")
         let isNothingLost = isCounted && lost + elsewhere == 0
         #expect((incident.action == "Nothing to do.") == isNothingLost, "\(incident.action)")
+        #expect(!incident.action.contains("expired"), "none of these has expired")
         facts.expiredUntil = .max
         facts.lanes[0].expiredInFlight = 1
         let open = try #require(StatusSummary(facts).incidents.first)
@@ -175,7 +178,7 @@ import Testing
                 kind: .expiry,
                 start: end - 60_000,
                 end: end,
-                lost: 261
+                losses: LossCounts(expired: 261)
             )
         ]
         let over = try #require(StatusSummary(facts).incidents.first { $0.kind == .outageOver })
@@ -216,7 +219,7 @@ import Testing
                 reason: reason,
                 start: StatusSummaryTests.now - start * 1_000,
                 end: StatusSummaryTests.now - end * 1_000,
-                lost: 1
+                losses: LossCounts(expired: 1)
             )
         }
         facts.pastOutages = [
@@ -234,7 +237,7 @@ import Testing
         let apple = try #require(incidents.first)
         #expect(apple.since == StatusSummaryTests.now - 200_000 && apple.lost == 2)
         #expect(apple.apps == ["orders", "rides"])
-        #expect(apple.effect == "It lasted 1 min 40 s; 2 pushes have expired or were abandoned.")
+        #expect(apple.effect == "It lasted 1 min 40 s; 2 pushes have expired.")
         #expect(apple.detail == "ConnectionFailed, ConnectionLost")
     }
 }

@@ -96,11 +96,11 @@ import Testing
         let json = incident.json(at: facts.now)
         #expect(json["scope"] == ["apps": ["orders", "rides"], "environments": ["production"]])
         #expect(json["detail"] == "ConnectionFailed, TimedOut" && json["runbook"] == "MartletRelayLaneDown")
-        facts.lanes[0].lost = 12
+        facts.lanes[0].losses.expired = 12
         facts.lanes[0].doctor = "martlet doctor --environment production --topic com.example.orders"
         #expect(StatusSummary(facts).incidents.first?.action.contains("\(facts.lanes[0].doctor), where") == true)
         let lasting = StatusSummary(facts)
-        let losses = "8,788 pushes wait; 12 pushes have expired or were abandoned. Test the connection"
+        let losses = "8,788 pushes wait; 12 pushes have expired. Test the connection"
         #expect(lasting.headline.contains(losses))
     }
 
@@ -158,18 +158,22 @@ import Testing
     }
 
     @Test(arguments: [
-        (14, 203, "5 pushes wait; 14 pushes have expired or were abandoned, 203 pushes were refused."),
-        (0, 1, "5 pushes wait; 1 push was refused."), (1, 0, "5 pushes wait; 1 push has expired or was abandoned."),
-        (0, 0, "5 pushes wait, none is lost."),
+        (
+            LossCounts(expired: 14, abandoned: 2, refused: 203),
+            "5 pushes wait; 14 pushes have expired, 2 pushes were abandoned, 203 pushes were refused."
+        ),
+        (LossCounts(refused: 1), "5 pushes wait; 1 push was refused."),
+        (LossCounts(expired: 1), "5 pushes wait; 1 push has expired."),
+        (LossCounts(abandoned: 1), "5 pushes wait; 1 push was abandoned."),
+        (LossCounts(), "5 pushes wait, none is lost."),
     ])
-    func `pushes that Apple refuses in an outage are lost`(ended: Int, refused: Int, effect: String) throws {
+    func `the losses of an outage are named by their ends`(losses: LossCounts, effect: String) throws {
         var facts = facts
         facts.lanes[0].problem = Self.problem("BadDeviceToken")
         facts.lanes[0].backlog?.count = 5
-        facts.lanes[0].lost = ended
-        facts.lanes[0].refused = refused
+        facts.lanes[0].losses = losses
         let incident = try #require(StatusSummary(facts).incidents.first)
-        #expect(incident.effect == effect && incident.lost == ended + refused)
+        #expect(incident.effect == effect && incident.lost == losses.total)
         #expect(
             incident.action.hasSuffix(
                 "Purging the lane cancels everything that waits in it (5 pushes), also pushes to valid tokens."

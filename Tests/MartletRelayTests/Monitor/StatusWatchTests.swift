@@ -21,7 +21,7 @@ import Testing
 
         var pastOutages: [StatusWatch.PastOutage] { watch.pastOutages() }
 
-        func lost(of app: String) -> [Int] { watch.pastOutages(of: [app]).map(\.lost) }
+        func lost(of app: String) -> [Int] { watch.pastOutages(of: [app]).map(\.losses.total) }
 
         func takeCounted(at time: Int64) -> [StatusWatch.PastOutage] { watch.takeCounted(at: time) }
 
@@ -91,13 +91,12 @@ import Testing
             reason: "BadDeviceToken",
             start: 4_000,
             end: 100_000,
-            lost: 40,
-            refused: 300
+            losses: LossCounts(expired: 40, refused: 300)
         )
         #expect(recorder.pastOutages == [outage])
         ended.losses = [Self.loss(60_000, expired: 5), Self.loss(100_001, expired: 7)]
         _ = recorder.events(ended, at: 101_000)
-        outage.lost = 45
+        outage.losses.expired = 45
         #expect(recorder.pastOutages == [outage], "those that expired in the outage and ended after it are its losses")
         #expect(recorder.takeCounted(at: 109_999).isEmpty)
         #expect(recorder.takeCounted(at: 110_000) == [outage] && recorder.takeCounted(at: 110_000).isEmpty)
@@ -106,7 +105,7 @@ import Testing
         _ = recorder.events(Self.state(), at: 309_999)
         let kinds = recorder.pastOutages.map(\.kind)
         #expect(kinds == [.outage, .expiry], "a short outage without losses is not worth a line")
-        #expect(recorder.pastOutages.last?.lost == 7 && recorder.pastOutages.last?.end == 100_001)
+        #expect(recorder.pastOutages.last?.losses.total == 7 && recorder.pastOutages.last?.end == 100_001)
     }
 
     @Test func `a pause ends an outage unless attempts fail after it`() {
@@ -134,14 +133,14 @@ import Testing
             kind: .pause,
             start: 29_000,
             end: 90_000,
-            lost: 51
+            losses: LossCounts(expired: 51)
         )
         var outage = StatusWatch.PastOutage(
             lane: Self.lane,
             reason: "ConnectionFailed",
             start: 1_000,
             end: 29_000,
-            lost: 3,
+            losses: LossCounts(expired: 3),
             lostElsewhere: 51
         )
         #expect(run(lastTry: 28_000) == [pause, outage], "nothing was tried after the pause before it delivered")
@@ -162,7 +161,7 @@ import Testing
         #expect(recorder.pastOutages.isEmpty, "no traffic shows nothing")
         _ = recorder.events(Self.state(), at: 140_000)
         let past = try #require(recorder.pastOutages.first)
-        #expect(past.kind == .failing && past.start == 2_000 && past.end == 140_000 && past.refused == 12)
+        #expect(past.kind == .failing && past.start == 2_000 && past.end == 140_000 && past.losses.refused == 12)
         #expect(past.reason == "429 TooManyRequests")
     }
 
@@ -217,7 +216,7 @@ import Testing
         // The first look for expired pushes after the outage.
         state.losses = [Loss(lane: Self.lane, counts: LossCounts(expired: 301), from: 4, to: 96_900)]
         _ = recorder.events(state, at: 97_000)
-        outage.lost = 301
+        outage.losses.expired = 301
         #expect(recorder.pastOutages == [outage])
         #expect(recorder.lost(of: "orders") == [301] && recorder.lost(of: "rides") == [0], "a key sees its own losses")
     }

@@ -110,7 +110,7 @@ class Drill(RelayWalk):
             self.assertIsNotNone(claim, f"no claim has this sentence: {text}")
             self.assertIn(claim, allowed | self.earlier, f"this is not true: {text}")
             claims.add(claim)
-            self.assertNotRegex(text, "(has|have) expired or w|refused\\.", "nothing is lost in this drill")
+            self.assertNotRegex(text, "(push has|pushes have) expired[;,.]|(was|were) abandoned|refused\\.", "nothing is lost in this drill")
             for count in re.findall(r"refused with 503, ([\d,]+) (?:by this relay )?so far", text):
                 self.assert_within(int(count.replace(",", "")) + self.refused_before, self.recent(2), text)
             if NAMES in title:
