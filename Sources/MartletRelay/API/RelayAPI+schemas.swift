@@ -247,7 +247,7 @@ extension RelayAPI {
               "sent-per-second": {"type": "number"}, "sent": {"type": "integer"},
               "delivered-per-second": {"type": "number"},
               "recent-attempts": {"type": "integer",
-                "description": "Attempts in the last minute; of a lane that is down, since that was noticed"},
+                "description": "Attempts in the last minute, or since an outage in it was noticed or ended"},
               "recent-failures": {"type": "integer", "description": "Those of them that Apple did not accept"},
               "outcomes": {"type": "object", "additionalProperties": {"type": "integer"}},
               "failures": {"type": "object", "additionalProperties": {"type": "integer"},

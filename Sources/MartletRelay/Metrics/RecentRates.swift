@@ -60,15 +60,25 @@ struct RecentRates {
     /// Returns the delivered pushes per second of a lane, to a tenth; 0 before there are two totals.
     func deliveredRate(of lane: Lane) -> Double { rate(of: lane, \.delivered) }
 
-    /// Returns the attempts of a lane in the last minute, and those of them that Apple did not accept.
+    /// Returns the attempts of a lane in the last minute, or since its last outage ended if that was in this minute,
+    /// and those of them that Apple did not accept.
     ///
     /// - Parameters:
     ///   - lane: The lane.
     ///   - now: The numbers of the lane now.
+    ///   - recovery: The numbers of the lane when its last outage ended; zeros without one.
     /// - Returns: The number of attempts, and that of failures among them.
-    func recentAttempts(of lane: Lane, until now: Totals) -> (all: Int, failed: Int) {
-        let before = isFromStart ? Totals() : totals.first?.lanes[lane] ?? Totals()
+    func recentAttempts(of lane: Lane, until now: Totals, since recovery: Totals) -> (all: Int, failed: Int) {
+        let before = isRecent(recovery, of: lane) ? recovery : minuteStart(of: lane)
         return (max(0, now.attempts - before.attempts), max(0, now.failures - before.failures))
+    }
+
+    /// Returns whether a lane had numbers in the last minute, after attempts in this minute.
+    func isRecent(_ numbers: Totals, of lane: Lane) -> Bool { numbers.attempts > minuteStart(of: lane).attempts }
+
+    /// Returns the numbers of a lane at the start of the last minute.
+    private func minuteStart(of lane: Lane) -> Totals {
+        isFromStart ? Totals() : totals.first?.lanes[lane] ?? Totals()
     }
 
     private func rate(of lane: Lane, _ number: KeyPath<Totals, Int>) -> Double {

@@ -22,8 +22,10 @@ struct LaneFacts: Sendable {
     var inFlight = 0
     /// The numbers of all relays that share the outbox.
     ///
-    /// The attempts are those of the last minute, or those since the problem was noticed.
+    /// The attempts are those of the last minute, or those since the problem was noticed or ended.
     var counts = LaneCounts()
+    /// Whether the attempts are those since a problem ended in the last minute.
+    var isCountedSinceOutage = false
     /// The stored pushes; nil while the outbox cannot be read.
     var backlog: Backlog?
     /// The attempts of this relay since Apple accepted a push; nil while the last one was accepted.

@@ -127,6 +127,8 @@ extension RelaySnapshot {
         }
         facts.inFlight = snapshot.inFlight
         facts.counts = counts(of: lane)
+        let recovery = observations.watch.totalsBeforeRecovery(of: lane)
+        facts.isCountedSinceOutage = snapshot.problem == nil && rates.isRecent(recovery, of: lane)
         facts.backlog = backlog.map { $0[lane] ?? Backlog(lane: lane, count: 0, oldest: nil) }
         facts.failing = dispatcher.counts.failing[lane]
         facts.retryReason = facts.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil

@@ -46,14 +46,9 @@ struct RelaySnapshot: Sendable {
         let noticed = observations.watch.totalsBeforeOutage(of: lane)
         // The attempts that have shown an outage count until others follow.
         guard let before = noticed, now.attempts > before.attempts else {
-            let recent = rates.recentAttempts(of: lane, until: now)
-            if noticed != nil { return recent }
-            let recovery = observations.watch.totalsBeforeRecovery(of: lane)
             // The failures of an outage that is over say nothing about the lane now.
-            return (
-                min(recent.all, max(0, now.attempts - recovery.attempts)),
-                min(recent.failed, max(0, now.failures - recovery.failures))
-            )
+            let recovery = noticed == nil ? observations.watch.totalsBeforeRecovery(of: lane) : RecentRates.Totals()
+            return rates.recentAttempts(of: lane, until: now, since: recovery)
         }
         return (max(0, now.attempts - before.attempts), max(0, now.failures - before.failures))
     }

@@ -87,8 +87,11 @@ extension StatusFacts {
     private var failingFigure: StatusFigure {
         let attempts = lanes.map(\.counts.recentAttempts).reduce(0, +)
         let failures = lanes.map(\.counts.recentFailures).reduce(0, +)
-        let hasOutage = lanes.contains { $0.problem != nil }
-        let period = hasOutage ? "in the last minute, or since the outage was noticed" : "in the last minute"
+        let periods = [
+            "in the last minute", lanes.contains { $0.problem != nil } ? "since the outage was noticed" : nil,
+            lanes.contains(where: \.isCountedSinceOutage) ? "since the last outage ended" : nil,
+        ]
+        let period = periods.compactMap(\.self).joined(separator: ", or ")
         guard attempts > 0 else { return StatusFigure(name: "Failing", value: "–", note: "no attempts \(period)") }
         let share = min(1, Double(failures) / Double(attempts))
         // Failures in development alone are no alarm for a relay that also delivers to customers.

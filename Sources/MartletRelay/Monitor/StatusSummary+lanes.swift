@@ -168,7 +168,9 @@ extension StatusSummary {
         let counts = failing.compactMap(\.waiting)
         let waiting = counts.count == failing.count ? counts.reduce(0, +) : nil
         let reasons = Set(failing.compactMap(\.failing?.reason)).sorted()
-        let result = "None of the \(attempts.grouped) attempts of the last minute succeeded. "
+        let isSinceOutage = failing.contains(where: \.isCountedSinceOutage)
+        let period = isSinceOutage ? "since the last outage ended" : "of the last minute"
+        let result = "None of the \(attempts.grouped) attempts \(period) succeeded. "
         let losses = failing.map(\.lossesWhileFailing).reduce(LossCounts(), +)
         return Incident(
             kind: .fails,

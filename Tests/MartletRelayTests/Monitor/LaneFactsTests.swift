@@ -111,6 +111,13 @@ import Testing
         #expect(note == figures["Failing"]?.note, "a pause does not change the time since which attempts count")
     }
 
+    @Test func `a figure names the end of an outage from which attempts count`() {
+        var facts = Self.facts(attempts: 40, failures: 0, Self.backlog(0))
+        facts.isCountedSinceOutage = true
+        let figure = Self.figures(facts)["Failing"]
+        #expect(figure?.note == "0 of 40 attempts in the last minute, or since the last outage ended")
+    }
+
     @Test func `failures in development are no alarm beside production`() {
         let healthy = Self.facts(attempts: 1_000, Self.backlog(0))
         var failing = Self.facts(attempts: 38, failures: 38, Self.backlog(40))
