@@ -34,6 +34,15 @@ struct DispatchCounts: Sendable {
         var reason: String
     }
 
+    /// A push that is sent again.
+    private struct Retry {
+        var id: APNsID
+        /// The result of its last attempt, for people.
+        var reason: String
+    }
+
+    /// The maximum number of pushes of a lane whose results are stored.
+    private static let retryLimit = 32
     private static let pushTypes = Set(PushType.all.map(\.rawValue))
 
     private(set) var answers: [Answer: Int] = [:]
@@ -41,8 +50,8 @@ struct DispatchCounts: Sendable {
     private(set) var retries: [Cause: Int] = [:]
     /// The attempts since Apple last accepted a push, by lane; none for a lane whose last attempt Apple accepted.
     private(set) var failing: [Lane: Failing] = [:]
-    /// The result of the last attempt after which a push is to be sent again, by lane.
-    private(set) var lastRetries: [Lane: String] = [:]
+    /// The latest pushes that are sent again, by lane, in the order of their last attempts.
+    private var latestRetries: [Lane: [Retry]] = [:]
     /// The time that Apple took to answer, by lane.
     private(set) var answerTimes: [Lane: Histogram] = [:]
     /// The time from acceptance to Apple's final answer.
@@ -74,18 +83,21 @@ struct DispatchCounts: Sendable {
         return failures
     }
 
+    /// Returns the result of the last attempt, for people, of one of a lane's pushes that are sent again; nil if that
+    /// is not known.
+    func retryReason(of lane: Lane) -> String? { latestRetries[lane]?.last?.reason }
+
     mutating func answered(
-        _ push: OutboxPush,
+        _ claimed: ClaimedPush,
         _ result: SendResult,
         _ decision: DeliveryPolicy.Decision?,
         _ time: Duration,
         at now: Int64
     ) {
-        let status = result.status
+        let (push, status) = (claimed.push, result.status)
         failing[push.lane] =
             status == 200 ? nil : Failing(since: failing[push.lane]?.since ?? now, reason: result.retryReason)
-        // An attempt that concerns the lane, as a refusal of its key does, does not settle the push.
-        if let decision, !decision.isFinal { lastRetries[push.lane] = result.retryReason }
+        recordRetry(claimed, result, decision)
         totals[push.lane, default: RecentRates.Totals()].attempted(wasSent: result.wasSent, isAccepted: status == 200)
         guard result.wasSent else {
             unsent[Cause(lane: push.lane, reason: result.reason), default: 0] += 1
@@ -101,6 +113,29 @@ struct DispatchCounts: Sendable {
             retries[Cause(lane: push.lane, reason: result.reason), default: 0] += 1
         }
         if settlement.isTokenUnregistered { unregistered[push.lane.app, default: 0] += 1 }
+    }
+
+    /// Stores the result of an attempt after which the push is sent again, in place of that of an earlier one.
+    private mutating func recordRetry(
+        _ claimed: ClaimedPush,
+        _ result: SendResult,
+        _ decision: DeliveryPolicy.Decision?
+    ) {
+        guard let decision, !decision.isFinal else { return }
+        // An attempt that concerns the lane, as one without a connection does, is none of the push.
+        let isOfPush = if case .settle = decision { true } else { false }
+        guard isOfPush || claimed.attempts > 0 else { return }
+        let push = claimed.push
+        forgetRetry(push.id, push.lane)
+        latestRetries[push.lane, default: []].append(Retry(id: push.id, reason: result.retryReason))
+        if latestRetries[push.lane].map({ $0.count > DispatchCounts.retryLimit }) ?? false {
+            latestRetries[push.lane]?.removeFirst()
+        }
+    }
+
+    /// Forgets a push that is not sent again, because it has ended.
+    mutating func forgetRetry(_ id: APNsID, _ lane: Lane) {
+        latestRetries[lane]?.removeAll { $0.id == id }
     }
 
     mutating func ended(_ outcome: Outcome, _ lane: Lane) {

@@ -219,7 +219,7 @@ actor Dispatcher {
         let node = context.configuration.node
         let failure = FailedAttempt(result, node: node, keyID: client.key.keyID, at: now)
         let decision = machine.answered(push.number, result, failure: failure, at: now)
-        counts.answered(push.push, result, decision, time, at: now)
+        counts.answered(push, result, decision, time, at: now)
         if let spans = context.spans {
             let server = clients[lane]?.server ?? ""
             spans.record { $0.sent(push, result, to: server, took: Int64(time / .microseconds(1)), at: $1) }
@@ -260,6 +260,7 @@ actor Dispatcher {
     private func recordEnd(of push: PushStatus, expiry: Int64?, isExact: Bool = true) {
         guard case .ended(let outcome, let time) = push.state else { return }
         counts.ended(outcome, push.lane)
+        counts.forgetRetry(push.id, push.lane)
         deliveryLog.losses.add(outcome, of: push.lane)
         let from = outcome.state == .expired ? min(expiry ?? time, time) : time
         losses.add(outcome, of: push.lane, from: from, to: isExact ? from : time)

@@ -30,7 +30,7 @@ struct LaneFacts: Sendable {
     var backlog: Backlog?
     /// The attempts of this relay since Apple accepted a push; nil while the last one was accepted.
     var failing: DispatchCounts.Failing?
-    /// Apple's last answer to a push that is sent again; nil while there is no such push.
+    /// Apple's last answer to one of the pushes that are sent again, if it is known; nil while there is no such push.
     var retryReason: String?
     /// The pushes that were lost since the problem began.
     var losses = LossCounts()

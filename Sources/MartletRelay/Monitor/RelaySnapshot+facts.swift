@@ -131,7 +131,7 @@ extension RelaySnapshot {
         facts.isCountedSinceOutage = snapshot.problem == nil && rates.isRecent(recovery, of: lane)
         facts.backlog = backlog.map { $0[lane] ?? Backlog(lane: lane, count: 0, oldest: nil) }
         facts.failing = dispatcher.counts.failing[lane]
-        facts.retryReason = facts.retrying > 0 ? dispatcher.counts.lastRetries[lane] : nil
+        facts.retryReason = facts.retrying > 0 ? dispatcher.counts.retryReason(of: lane) : nil
         let ledger = observations.watch.ledger
         if let outage = ledger[.outage(lane)] {
             facts.losses = outage.losses

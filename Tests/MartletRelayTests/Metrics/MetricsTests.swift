@@ -16,14 +16,37 @@ import Testing
     @Test func `the last reason of a lane is that of its last attempt`() {
         var counts = DispatchCounts()
         let lane = Lane(app: "orders", environment: .production)
-        let push = OutboxPush.sample(1, lane)
+        let push = ClaimedPush(number: 1, push: .sample(1, lane), acceptedAt: 0, attempts: 1, unknownTries: 0)
         let refusal = SendResult.refused(status: 403, reason: .invalidProviderToken, timestamp: nil, retryAfter: nil)
         counts.answered(push, .lost, .pause(nil), .zero, at: 5)
         counts.answered(push, refusal, .pause(nil), .zero, at: 7)
         #expect(counts.failing[lane] == DispatchCounts.Failing(since: 5, reason: "403 InvalidProviderToken"))
-        #expect(counts.lastRetries[lane] == "403 InvalidProviderToken")
+        #expect(counts.retryReason(of: lane) == "403 InvalidProviderToken")
         counts.answered(push, .accepted(uniqueID: nil), nil, .zero, at: 9)
         #expect(counts.failing[lane] == nil)
+    }
+
+    @Test func `the reason of pushes that are sent again is that of one of them`() {
+        var counts = DispatchCounts()
+        let lane = Lane(app: "orders", environment: .production)
+        let pushes = (1...40 as ClosedRange<Int64>).map { number in
+            ClaimedPush(number: number, push: .sample(number, lane), acceptedAt: 0, attempts: 0, unknownTries: 0)
+        }
+        let busy = SendResult.refused(status: 429, reason: .tooManyRequests, timestamp: nil, retryAfter: nil)
+        func fail(_ push: ClaimedPush, _ result: SendResult) {
+            let again = push.postponed(until: 9, attempts: 1, unknownTries: 0)
+            counts.answered(push, result, .settle(again), .zero, at: 5)
+        }
+        fail(pushes[0], busy)
+        fail(pushes[1], .lost)
+        #expect(counts.retryReason(of: lane) == "ConnectionLost")
+        counts.answered(pushes[2], .neverSent(reason: "ConnectionFailed", retryAfter: nil), .pause(nil), .zero, at: 6)
+        #expect(counts.retryReason(of: lane) == "ConnectionLost", "a push that was not sent is not sent again")
+        counts.forgetRetry(pushes[1].push.id, lane)
+        #expect(counts.retryReason(of: lane) == "429 TooManyRequests", "the other push has ended")
+        for push in pushes { fail(push, .unknown) }
+        for push in pushes { counts.forgetRetry(push.push.id, lane) }
+        #expect(counts.retryReason(of: lane) == nil)
     }
 
     @Test func `pushes, outcomes and requests are counted`() async throws {
