@@ -101,7 +101,7 @@ enum StatusSchemas {
                       "retrying-since": {"$ref": "#/components/schemas/Milliseconds",
                         "description": "The time when the oldest of these was accepted; absent without one"},
                       "retry-reason": {"type": "string",
-                        "description": "Apple's last answer to one of these, or NoAnswer or ConnectionLost; absent if unknown"},
+                        "description": "The last result of one of these, for people; absent if not known"},
                       "state": {"enum": \#(laneStates),
                         "description": "down, not-tried: reason and since; paused: manual-pause; fails: none accepted"},
                       "idle": {"type": "boolean",

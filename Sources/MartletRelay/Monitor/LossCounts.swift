@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
 internal import MartletOutbox
 
 /// The numbers of accepted pushes that have ended without being delivered, except those that were cancelled.
 struct LossCounts: Sendable, Hashable {
     var expired = 0
-    /// The pushes that became dead letters after their last attempt.
+    /// The pushes that became dead letters.
     var abandoned = 0
     /// The pushes that were refused for good.
     var refused = 0
