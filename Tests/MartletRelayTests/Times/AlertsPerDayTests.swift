@@ -78,6 +78,29 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `requests with one identifier and different content count each`() async throws {
+        let bench = try await EnrollmentBench(clock: TestClock().wall, alertsPerDay: 2)
+        var phones: [String] = []
+        for token in ["a1", "a2", "a3"] {
+            let id = try await bench.enroll("anna", #","tokens":{"device":"\#(token)"}"#).id
+            phones.append(#"{"installation":"\#(id)"}"#)
+        }
+        let key: HTTPFields = ["idempotency-key": "order-42"]
+        for repetition in 1...2 {
+            let answer = await bench.send(to: phones[0], fields: key)
+            #expect((200...202).contains(answer.status), "request \(repetition): \(answer.text)")
+        }
+        // The same alert to another phone of the user belongs to the counted request.
+        #expect(await bench.send(to: phones[1], fields: key).status == 202)
+        let other = #""payload":{"aps":{"alert":"Another"}}"#
+        let id = #""id":"123e4567-e89b-42d3-a456-426655440000""#
+        #expect(await bench.send(to: phones[2], other, fields: key).status == 202)
+        let lines = phones.enumerated().map { #"{"to":\#($1),\#(id),"payload":{"aps":{"alert":"Line \#($0)"}}}"# }
+        let answers = await bench.relay.batch(lines)
+        #expect(answers == [JSONValue](repeating: ["pushes": [], "left-out": ["alert-limit": 1]], count: 3))
+        await bench.stop()
+    }
+
     @Test func `a job leaves out the phones of users with enough alerts`() async throws {
         let bench = try await bench(perDay: 1)
         #expect(await bench.send(to: Self.anna).status == 202)
