@@ -23,9 +23,18 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package let kind: Kind
     /// The message, without a final period; it contains no token and no payload.
     package let description: String
+    /// Whether the change that failed may have been made.
+    package let isOutcomeUnknown: Bool
 
-    package init(_ kind: Kind, _ description: String) {
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of failure.
+    ///   - description: The message, without a final period.
+    ///   - isOutcomeUnknown: Whether the change may have been made; nil if that follows from the kind.
+    package init(_ kind: Kind, _ description: String, isOutcomeUnknown: Bool? = nil) {
         self.kind = kind
         self.description = description
+        self.isOutcomeUnknown = isOutcomeUnknown ?? (kind == .unreachable)
     }
 }

@@ -35,6 +35,9 @@ package struct PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertib
     /// The message, without a final period.
     package let description: String
 
+    /// Whether the server cancelled the statement, because it took too long or an operator asked for it.
+    package var isCancelled: Bool { state == "57014" }
+
     /// Creates an error from the server's SQLSTATE and message, for the user of the connection.
     init(state: String?, _ message: String, user: String = "") {
         let description = state.map { "\(message) (\($0))" } ?? message

@@ -28,6 +28,9 @@ final class OutboxCalls: Sendable {
 }
 
 extension RelayContext {
+    /// The clause of the problem of a change that may have been made.
+    static let unknownChange = "it is not known whether the change was made"
+
     /// Reads from the outbox for a caller, who waits as long for a store that does not answer as that of a commit.
     ///
     /// - Parameter body: One read, which continues after its caller has got an error.
@@ -35,7 +38,7 @@ extension RelayContext {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(OutboxError) -> Value
     ) async -> Result<Value, OutboxError> {
-        await call(body, atTimeout: "")
+        await call(body)
     }
 
     /// Changes the outbox for a caller, who waits as long as for a read.
@@ -44,17 +47,21 @@ extension RelayContext {
     ///   - remedy: How a caller who got no answer learns whether the change was made, as a clause.
     ///   - body: One change and what follows from it, which continue after the caller has got an error.
     /// - Returns: The result.
-    /// - Throws: ``OutboxError``; with the remedy when the store has not answered in time.
+    /// - Throws: ``OutboxError``; with the remedy when the change may have been made.
     func change<Value: Sendable>(
         remedy: String,
         _ body: @escaping @Sendable () async throws(OutboxError) -> Value
     ) async throws(OutboxError) -> Value {
-        try await call(body, atTimeout: ", so it is not known whether the change was made: \(remedy)").get()
+        do throws(OutboxError) {
+            return try await call(body).get()
+        } catch {
+            guard error.isOutcomeUnknown else { throw error }
+            throw OutboxError(error.kind, "\(error), so \(Self.unknownChange): \(remedy)", isOutcomeUnknown: true)
+        }
     }
 
     private func call<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws(OutboxError) -> Value,
-        atTimeout remark: String
+        _ body: @escaping @Sendable () async throws(OutboxError) -> Value
     ) async -> Result<Value, OutboxError> {
         guard calls.begin() else {
             return .failure(OutboxError(.unavailable, "too many requests wait for the \(store): try again later"))
@@ -64,8 +71,7 @@ extension RelayContext {
             let first = FirstResult(continuation)
             let timeout = Task {
                 try? await Task.sleep(for: .milliseconds(configuration.loadLimits.answerTime))
-                let error = stallError(since: start)
-                first.resume(returning: .failure(OutboxError(error.kind, "\(error)\(remark)")))
+                first.resume(returning: .failure(stallError(since: start)))
             }
             Task {
                 let result: Result<Value, OutboxError>

@@ -83,7 +83,8 @@ struct RelayContext: Sendable {
     /// Returns the error of a commit that takes too long, by its start in milliseconds since 1970.
     func stallError(since start: Int64) -> OutboxError {
         let kind: OutboxError.Kind = sharedOutbox == nil ? .unavailable : .unreachable
-        return OutboxError(kind, LoadGate.Refusal.storeDoesNotAnswer(since: start).message(store))
+        let message = LoadGate.Refusal.storeDoesNotAnswer(since: start).message(store)
+        return OutboxError(kind, message, isOutcomeUnknown: true)
     }
 
     /// Logs an error of the outbox that a phone gets no text of.

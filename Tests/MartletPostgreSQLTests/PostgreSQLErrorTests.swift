@@ -12,7 +12,7 @@ import Testing
     ])
     func `the SQLSTATE of an error decides about its kind`(state: String, kind: PostgreSQLError.Kind) {
         let error = PostgreSQLError(state: state, "COMMIT failed")
-        #expect(error.kind == kind && error.state == state)
+        #expect(error.kind == kind && error.state == state && error.isCancelled == (state == "57014"))
         #expect(error.description == "COMMIT failed (\(state))")
     }
 

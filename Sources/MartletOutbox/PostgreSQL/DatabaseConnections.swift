@@ -309,6 +309,9 @@ extension OutboxError {
             case .unavailable, .conflict, .undefined, .other: .unavailable
             }
         let advice = error.kind == .undefined ? "run martlet relay migrate" : MissingRight(error)?.advice
-        self.init(kind, "\(context): \(error)" + (advice.map { ": " + $0 } ?? ""))
+        // A change may consist of several statements, of which the earlier ones have been executed.
+        let isOutcomeUnknown = kind == .unreachable || error.isCancelled
+        let description = "\(context): \(error)" + (advice.map { ": " + $0 } ?? "")
+        self.init(kind, description, isOutcomeUnknown: isOutcomeUnknown)
     }
 }

@@ -90,12 +90,7 @@ extension PushRequest {
         _ request: JSONField<APIProblem>,
         for audience: AudienceRequest?
     ) throws(APIProblem) -> PersonalValues? {
-        guard let field = request["values"].ifPresent else {
-            guard !request["default-values"].isPresent else {
-                throw request["default-values"].error("must be left out of a push without values")
-            }
-            return nil
-        }
+        guard let field = request["values"].ifPresent ?? request["default-values"].ifPresent else { return nil }
         let users: [String]?
         switch audience?.target {
         case .audience(.users(let named))?: users = named

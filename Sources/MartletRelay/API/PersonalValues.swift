@@ -34,27 +34,30 @@ struct PersonalValues {
     /// Reads the members `values` and `default-values` of a push.
     ///
     /// - Parameters:
-    ///   - field: The member `values`.
+    ///   - first: The first of the two members that the push has.
     ///   - request: The push.
     ///   - users: The users to whom it goes; nil for a job, which sends to any.
     /// - Throws: ``APIProblem`` with the place of the first mistake.
     init(
-        _ field: JSONField<APIProblem>,
+        _ first: JSONField<APIProblem>,
         of request: JSONField<APIProblem>,
         for users: [String]?
     ) throws(APIProblem) {
-        self.field = field
+        field = request["values"]
         defaultField = request["default-values"]
-        guard let members = field.members else { throw field.mismatch("an object") }
+        guard let members = field.isPresent ? field.members : [] else { throw field.mismatch("an object") }
         var places: [String: JSONPath] = [:]
         for templates in [request["payload"], request["locales"]] {
             try Self.addPlaceholders(in: templates, to: &places)
         }
         guard places.count <= Self.nameLimit else {
-            throw field.error("must have at most \(Self.nameLimit) names (the placeholders have \(places.count))")
+            throw first.error("must have at most \(Self.nameLimit) names (the placeholders have \(places.count))")
         }
         let defaults = try defaultField.isPresent ? Self.texts(defaultField, places) : [:]
         let names = places.keys.sorted()
+        if !field.isPresent, let name = names.first(where: { defaults[$0] == nil }), let place = places[name] {
+            throw defaultField.missing(name, for: place)
+        }
         valuesOfOthers = names.allSatisfy { defaults[$0] != nil } ? defaults : nil
         let known = users.map { Set($0.map { Array($0.utf8) }) }
         var byteCount = 0
@@ -64,7 +67,7 @@ struct PersonalValues {
             let own = try Self.texts(values, places)
             let all = defaults.merging(own) { $1 }
             if let name = names.first(where: { all[$0] == nil }), let place = places[name] {
-                throw values.error("must have the member \(ShownValue.quoted(name)), for the placeholder in \(place)")
+                throw values.missing(name, for: place)
             }
             valuesOfUsers[key] = all
             byteCount += own.reduce(key.count) { $0 + $1.key.utf8.count + $1.value.count }
@@ -157,5 +160,12 @@ struct PersonalValues {
         guard others.count < values.count else { return nil }
         members[index].value = .object(others)
         return JSONValue.object(members).encoded()
+    }
+}
+
+extension JSONField<APIProblem> {
+    /// Returns the error for values without the one of a placeholder.
+    fileprivate func missing(_ name: String, for place: JSONPath) -> APIProblem {
+        error("must have the member \(ShownValue.quoted(name)), for the placeholder in \(place)")
     }
 }

@@ -11,7 +11,7 @@ struct PushGroup {
     struct Phones {
         /// The installations that the pushes are for, in the order of the pushes.
         var installations: [InstallationID] = []
-        private(set) var leftOut: [LeftOutReason: Int] = [:]
+        private var leftOut: [LeftOutReason: Int] = [:]
 
         /// Counts the users, or the installation, that are not among the members of an audience.
         init(missing audience: Audience, among members: [AudienceMember]) {
@@ -26,6 +26,11 @@ struct PushGroup {
         }
 
         mutating func leaveOut(_ reason: LeftOutReason) { leftOut[reason, default: 0] += 1 }
+
+        /// Returns the numbers of phones without a push by reason, those of the answers included.
+        func leftOutCounts(with answers: [PushAnswer]) -> [LeftOutReason: Int] {
+            answers.compactMap(\.leftOutReason).reduce(into: leftOut) { $0[$1, default: 0] += 1 }
+        }
     }
 
     let pushes: [HashedPush]
@@ -42,7 +47,12 @@ struct PushGroup {
         let problems = answers.filter { answer in
             phones == nil || answer.leftOutReason == nil || answer.leftOutReason == .alertLimit
         }.compactMap(\.refusal)
-        if let problem = problems.first, !answers.contains(where: \.isStored) { throw problem }
+        if var problem = problems.first, !answers.contains(where: \.isStored) {
+            if let phones, problem.status == 429 {
+                problem.extensions.append(JSONValue.Member("left-out", phones.leftOutCounts(with: answers).json))
+            }
+            throw problem
+        }
         let body = json(answers, at: time)
         guard phones == nil, answers.count == 1 else {
             let hasEnded = phones != nil && answers.allSatisfy(\.hasEnded)
@@ -55,17 +65,13 @@ struct PushGroup {
     /// Returns the answers to the pushes as one value, those that are stored with the findings about their headers.
     func json(_ answers: [PushAnswer], at time: Int64) -> JSONValue {
         let all = PushAnswer.json(of: answers, about: pushes.first?.push, at: time)
-        guard var phones else { return all.count == 1 ? all[0] : ["pushes": .array(all)] }
+        guard let phones else { return all.count == 1 ? all[0] : ["pushes": .array(all)] }
         var listed: [JSONValue] = []
-        for (index, installation) in phones.installations.enumerated() {
-            if let reason = answers[index].leftOutReason {
-                phones.leaveOut(reason)
-                continue
-            }
+        for (index, installation) in phones.installations.enumerated() where answers[index].leftOutReason == nil {
             let name = JSONValue.Member("installation", .string(installation.description))
             listed.append(.object((all[index].members ?? []) + [name]))
         }
-        return ["pushes": .array(listed), "left-out": phones.leftOut.json]
+        return ["pushes": .array(listed), "left-out": phones.leftOutCounts(with: answers).json]
     }
 }
 

@@ -3,6 +3,7 @@
 internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletOutbox
+internal import MartletTransport
 
 /// The pushes of requests, with those to users and installations.
 extension PushRequestBuilder {
@@ -113,7 +114,7 @@ extension PushRequestBuilder {
         var requests = PersonalRequests(request)
         var zones = ZoneLookup()
         var phones = PushGroup.Phones(missing: found.audience, among: found.members)
-        let alertLimit = alertLimit(of: app, key)
+        let alertLimit = alertLimit(of: app, request, key)
         var pushes: [OutboxPush] = []
         if request.isPersonal { try checkPayloads(of: request, in: app) }
         for member in found.members {
@@ -170,13 +171,22 @@ extension PushRequestBuilder {
     ///
     /// - Parameters:
     ///   - app: The app.
+    ///   - request: The request, of which only a repetition with the same content counts once.
     ///   - key: The text from which the identifiers of the request are derived; nil for a request that is not repeated.
     /// - Returns: The limit for all phones of the request; nil for an app without one.
-    private mutating func alertLimit(of app: RelayConfiguration.App, _ key: String?) -> AlertLimit? {
+    private mutating func alertLimit(
+        of app: RelayConfiguration.App,
+        _ request: PushRequest,
+        _ key: String?
+    ) -> AlertLimit? {
         guard let limit = app.alertsPerDay else { return nil }
-        let request = key.flatMap { APNsID(app: app.name, idempotencyKey: $0, "alert") }
+        var repeated: APNsID?
+        if let key {
+            let content = Array("\(app.name)\n\(key)\nalert\n".utf8) + (request.sourceRequest ?? request.contentHash)
+            repeated = (try? SHA256.hash(content)).map { APNsID(hash: $0) }
+        }
         let random = (generator.next(), generator.next())
-        return AlertLimit(perDay: limit, request: request ?? APNsID(milliseconds: now, randomBits: random))
+        return AlertLimit(perDay: limit, request: repeated ?? APNsID(milliseconds: now, randomBits: random))
     }
 
     /// Refuses the requests to audiences of which a push is stored with another content: otherwise only the phones that

@@ -293,7 +293,7 @@ extension PushRequest {
     }
 
     /// The hash of the payload with its headers, languages and values.
-    private var contentHash: [UInt8] {
+    var contentHash: [UInt8] {
         let members = JSONValue.members([
             "push-type": pushType.map { .string($0) },
             "collapse-id": collapseID.map { .string($0.rawValue) },

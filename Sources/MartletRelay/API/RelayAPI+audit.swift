@@ -41,6 +41,9 @@ extension RelayAPI {
         entry.count = (json["purged"] ?? json["requeued"] ?? json["discarded"])?.integerValue
         entry.peer = peer
         entry.status = response.status
+        if response.status == 503, json["detail"]?.stringValue?.contains(RelayContext.unknownChange) ?? false {
+            entry.outcome = .unknown
+        }
         return entry
     }
 

@@ -144,8 +144,8 @@ extension RelayAPI {
             access: .scope("send", audit: "cancel"),
             parameters: [pushID, app],
             answers: [
-                RouteAnswer(200, "The push is cancelled", .schema("PushStatus")),
-                RouteAnswer(409, "The push is being sent or has ended: its status", .schema("PushStatus")),
+                RouteAnswer(200, "The push is cancelled, by this request or an earlier one", .schema("PushStatus")),
+                RouteAnswer(409, "The push is being sent or has ended otherwise: its status", .schema("PushStatus")),
             ],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
@@ -199,17 +199,17 @@ extension APIProblem {
         self.init(503, "\(error)", retryAfter: 5)
     }
 
-    /// Creates the problem of an alert that exceeds the limit of its user.
+    /// Creates the problem of a request whose alerts exceed the limits of all its users.
     ///
     /// - Parameters:
-    ///   - push: The push.
+    ///   - push: One of its pushes.
     ///   - now: The time at which it was refused, in milliseconds since 1970.
     fileprivate init(limited push: OutboxPush, at now: Int64) {
         let (limit, end) = (push.alertLimit?.perDay ?? 0, push.endOfDay(acceptedAt: now))
         self.init(
             429,
-            "alerts-per-day of the app is \(limit), and the user gets as many on this day: the next day begins at"
-                + " \(Timestamp.text(end))",
+            "alerts-per-day of the app is \(limit), and no user of the request gets more alerts on this day:"
+                + " the next day begins at \(Timestamp.text(end))",
             at: "/to",
             retryAfter: Int((end - now + 999) / 1_000)
         )

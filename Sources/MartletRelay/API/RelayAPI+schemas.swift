@@ -66,7 +66,7 @@ extension RelayAPI {
                 "additionalProperties": {"$ref": "#/components/schemas/Values"},
                 "description": "By user: the texts for placeholders such as {{name}} in payload and locales"},
               "default-values": {"$ref": "#/components/schemas/Values",
-                "description": "With values: the texts for placeholders for which a user has none"},
+                "description": "The texts for placeholders for which a user has none in values"},
               "snapshot": {"type": "object", "required": ["kind"],
                 "description": "A snapshot, of which the relay makes the payload; see `martlet surface schema`"},
               "event": {"enum": ["start", "update", "end"],

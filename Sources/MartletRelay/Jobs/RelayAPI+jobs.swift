@@ -58,8 +58,8 @@ extension RelayAPI {
             access: .scope("send", audit: "cancel-job"),
             parameters: [jobID],
             answers: [
-                RouteAnswer(200, "The job is cancelled", .schema("Job")),
-                RouteAnswer(409, "The job has ended: its progress", .schema("Job")),
+                RouteAnswer(200, "The job is cancelled, by this request or an earlier one", .schema("Job")),
+                RouteAnswer(409, "The job has ended without being cancelled: its progress", .schema("Job")),
             ],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in

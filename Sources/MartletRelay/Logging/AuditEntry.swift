@@ -4,6 +4,14 @@ internal import MartletCore
 
 /// A log entry about an administrative request.
 package struct AuditEntry: Sendable {
+    /// The outcomes of an action.
+    package enum Outcome: String, Sendable {
+        case done
+        case failed
+        /// The store did not answer in time: the action may have been carried out.
+        case unknown
+    }
+
     /// The name of the caller, or of the signal.
     package var caller: String
     /// The action, such as `pause`.
@@ -20,14 +28,14 @@ package struct AuditEntry: Sendable {
     package var peer: String?
     /// The HTTP status of the answer; nil without one.
     package var status: Int?
-    /// Whether the action was carried out.
-    package var isDone: Bool
+    /// The outcome of the action.
+    package var outcome: Outcome
 
     /// Creates an entry without optional values.
     package init(caller: String, action: String, isDone: Bool) {
         self.caller = caller
         self.action = action
-        self.isDone = isDone
+        outcome = isDone ? .done : .failed
     }
 }
 
@@ -42,7 +50,7 @@ extension Logger {
                 "app": entry.app.map { .string($0.bounded) }, "env": entry.environment.map(JSONValue.string),
                 "target": entry.target.map { .string($0.bounded) }, "count": .whole(entry.count),
                 "peer": entry.peer.map(JSONValue.string), "status": .whole(entry.status),
-                "result": entry.isDone ? "done" : "failed",
+                "result": .string(entry.outcome.rawValue),
             ]
         )
     }

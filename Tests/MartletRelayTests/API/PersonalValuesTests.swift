@@ -168,10 +168,24 @@ import Testing
         #expect(PersonalValues.request(Array(#"{"payload":{},"to":{"all":true}}"#.utf8), without: "anna") == nil)
     }
 
-    @Test func `defaults need values`() throws {
-        let text = #"{"to":{"all":true},"payload":{"n":"{{n}}"},"default-values":{"n":1}}"#
-        let error = #expect(throws: APIProblem.self) { try PushRequest(try JSONReader.read(Array(text.utf8))) }
-        #expect(error?.pointer == "/default-values" && error?.detail.contains("a push without values") == true)
+    /// A request that has only defaults.
+    private static func request(to audience: String, defaults: String) throws -> PushRequest {
+        let text = #"{"to":\#(audience),"payload":\#(twoNames),"default-values":\#(defaults)}"#
+        return try PushRequest(try JSONReader.read(Array(text.utf8)))
+    }
+
+    @Test(arguments: [#"{"users":["anna","bob"]}"#, #"{"all":true}"#])
+    func `users have the defaults in a push without values`(audience: String) throws {
+        let request = try Self.request(to: audience, defaults: #"{"name":"you","count":0}"#)
+        #expect(try Self.alert(for: "bob", of: request) == "you: 0")
+        let error = #expect(throws: APIProblem.self) { try Self.request(to: audience, defaults: #"{"name":"you"}"#) }
+        #expect(error?.pointer == "/default-values")
+        #expect(error?.detail.contains(#"must have the member "count", for the placeholder"#) == true)
+    }
+
+    @Test func `a push to tokens has no defaults`() throws {
+        let error = #expect(throws: APIProblem.self) { try Self.request(to: #""ab12""#, defaults: "{}") }
+        #expect(error?.pointer == "/default-values" && error?.detail.contains("unless to has user, users, tag") == true)
     }
 
     @Test(arguments: [(PersonalValues.jobUserLimit + 1, 1), (130, 1_005)])

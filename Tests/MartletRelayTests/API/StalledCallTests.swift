@@ -69,12 +69,54 @@ import Testing
         await bench.stop()
     }
 
+    @Test(
+        arguments: [
+            (OutboxError(.unreachable, "no response within 3500 ms"), "unknown"),
+            (OutboxError(.unavailable, "canceling statement (57014)", isOutcomeUnknown: true), "unknown"),
+            (OutboxError(.unavailable, "cannot execute UPDATE in a read-only transaction"), "failed"),
+        ]
+    )
+    func `a change that may have been made is refused with the remedy`(
+        error: OutboxError,
+        result: String
+    ) async throws {
+        let bench = try await RelayBench()
+        let lines = LogLines()
+        let configuration = await bench.relay.context.configuration
+        let log = lines.logger(.error)
+        let started = try await PushRelay.start(configuration, over: FailingOutbox(error), log: log)
+        let relay = RelayBench(bench, started)
+        let refused = await relay.ask("POST", "/v1/apps/orders/dead-letters:requeue")
+        let detail = refused.json["detail"]?.stringValue ?? ""
+        #expect(refused.status == 503 && detail.hasPrefix("\(error)"), "\(refused.text)")
+        let remedy = "it is not known whether the change was made: GET /v1/apps/{app}/dead-letters shows"
+        #expect(detail.contains(remedy) == (result == "unknown"), "\(detail)")
+        await relay.relay.stop()
+        await bench.stop()
+        let entries = lines.objects.filter { $0["msg"] == "audit" }
+        #expect(entries.map { $0["result"] } == [.string(result)], "\(lines.all)")
+    }
+
     @Test func `the number of calls under way has a bound`() {
         let calls = OutboxCalls()
         #expect((0..<OutboxCalls.limit).allSatisfy { _ in calls.begin() })
         #expect(!calls.begin())
         calls.end()
         #expect(calls.begin())
+    }
+}
+
+/// An outbox that cannot queue dead letters again.
+private final class FailingOutbox: ModelBackedOutbox {
+    let model = ModelOutbox(on: ModelOutbox.Disk(), limit: 1_000)
+    private let error: OutboxError
+
+    init(_ error: OutboxError) {
+        self.error = error
+    }
+
+    func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) async throws(OutboxError) -> Int {
+        throw error
     }
 }
 

@@ -39,9 +39,13 @@ import Testing
         #expect(second.status == 429 && second.json["retry-after"] == 46_400, "\(second.text)")
         #expect(second.text.contains("alerts-per-day of the app is 1"), "\(second.text)")
         #expect(second.text.contains("the next day begins at 2026-11-19T00:00:00.000Z"), "\(second.text)")
+        #expect(second.json["left-out"] == ["alert-limit": 2], "\(second.text)")
         let both = await bench.send(to: #"{"users":["anna","bob"]}"#)
         #expect(both.status == 202 && count(of: both) == 1, "\(both.text)")
         #expect(both.json["left-out"] == ["alert-limit": 2], "\(both.text)")
+        let none = await bench.send(to: #"{"users":["anna","bob","carl"]}"#)
+        #expect(none.status == 429 && none.text.contains("no user of the request gets more alerts"), "\(none.text)")
+        #expect(none.json["left-out"] == ["no-installation": 1, "alert-limit": 3], "\(none.text)")
         clock.advance(by: 46_400)
         #expect(await bench.send(to: Self.anna).status == 202)
         #expect(await bench.send(to: Self.anna).status == 429)
@@ -75,6 +79,29 @@ import Testing
         _ = try await bench.enroll("anna", #","tokens":{"device":"a3"}"#)
         let later = await bench.send(to: Self.anna, fields: ["idempotency-key": "order-42"])
         #expect(later.status == 202 && count(of: later) == 3, "\(later.text)")
+        await bench.stop()
+    }
+
+    @Test func `requests with one identifier and different content count each`() async throws {
+        let bench = try await EnrollmentBench(clock: TestClock().wall, alertsPerDay: 2)
+        var phones: [String] = []
+        for token in ["a1", "a2", "a3"] {
+            let id = try await bench.enroll("anna", #","tokens":{"device":"\#(token)"}"#).id
+            phones.append(#"{"installation":"\#(id)"}"#)
+        }
+        let key: HTTPFields = ["idempotency-key": "order-42"]
+        for repetition in 1...2 {
+            let answer = await bench.send(to: phones[0], fields: key)
+            #expect((200...202).contains(answer.status), "request \(repetition): \(answer.text)")
+        }
+        // The same alert to another phone of the user belongs to the counted request.
+        #expect(await bench.send(to: phones[1], fields: key).status == 202)
+        let other = #""payload":{"aps":{"alert":"Another"}}"#
+        let id = #""id":"123e4567-e89b-42d3-a456-426655440000""#
+        #expect(await bench.send(to: phones[2], other, fields: key).status == 202)
+        let lines = phones.enumerated().map { #"{"to":\#($1),\#(id),"payload":{"aps":{"alert":"Line \#($0)"}}}"# }
+        let answers = await bench.relay.batch(lines)
+        #expect(answers == [JSONValue](repeating: ["pushes": [], "left-out": ["alert-limit": 1]], count: 3))
         await bench.stop()
     }
 
