@@ -63,7 +63,10 @@ private struct PhoneImport {
             _ = await progress.result
             if ledger.sentCount > 0 {
                 let rows = ledger.sentCount.counted("row")
-                Terminal.errors.write("stopped after \(rows): repeat the command, which skips what is stored\n")
+                // Of the part without an answer, rows may be stored, too.
+                Terminal.errors.write(
+                    "stopped after at least \(rows): repeat the command, which skips what is stored\n"
+                )
             }
             throw error
         }

@@ -48,6 +48,7 @@ import Testing
         let answer = await bench.ask("POST", "/installations", #"{"user":"anna","tags":[\#(tags)]}"#)
         #expect(answer.json["refused"] == 1, "\(answer.text)")
         #expect(answer.text.contains("more than \(LongRequests.valueLimit) values"), "\(answer.text)")
+        #expect(!answer.text.contains("not valid JSON"), "\(answer.text)")
         await bench.stop()
     }
 
