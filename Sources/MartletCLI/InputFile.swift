@@ -169,13 +169,7 @@ extension JSONValue {
         do throws(JSONError) {
             self = try JSONReader.read(text)
         } catch {
-            let isLimit =
-                switch error.problem {
-                case .tooDeep, .tooLong, .tooManyValues, .duplicateName: true
-                default: false
-                }
-            let rule = isLimit ? "cannot be used" : "is not valid JSON"
-            throw UsageError((subject.map { $0 + " " } ?? "") + "\(rule): \(error)")
+            throw UsageError((subject.map { $0 + " " } ?? "") + "\(error.rule): \(error)")
         }
     }
 }

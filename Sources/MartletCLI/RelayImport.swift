@@ -63,12 +63,18 @@ private struct PhoneImport {
             _ = await progress.result
             if ledger.sentCount > 0 {
                 let rows = ledger.sentCount.counted("row")
-                Terminal.errors.write("stopped after \(rows): repeat the command, which skips what is stored\n")
+                // Of the part without an answer, rows may be stored, too.
+                Terminal.errors.write(
+                    "stopped after at least \(rows): repeat the command, which skips what is stored\n"
+                )
             }
             throw error
         }
         progress.cancel()
         _ = await progress.result
+        if let zones = ledger.unknownZones {
+            Terminal.errors.write("warning: unknown time zones, which count as not reported: \(zones)\n")
+        }
         output.write(json: ledger.json, text: ledger.table)
         if ledger.refusedCount > 0 { throw CommandFailure() }
     }
@@ -156,6 +162,8 @@ private final class ImportLedger: Sendable {
         var refused = 0
         /// The first refused lines.
         var badLines: [BadLine] = []
+        /// The first unknown time zones of the list.
+        var unknownZones: Set<String> = []
         /// The fraction of the list that has been read; nil if its length is not known.
         var share: Double?
     }
@@ -167,6 +175,8 @@ private final class ImportLedger: Sendable {
     ]
     /// The maximum number of refused lines that are listed; further ones are only counted.
     private static let namedBadLines = 1_000
+    /// The maximum number of unknown time zones that are listed.
+    private static let namedZones = 20
 
     private let state = Mutex(State())
     private let start = ContinuousClock.now
@@ -180,6 +190,12 @@ private final class ImportLedger: Sendable {
     var sentCount: Int { state.withLock { $0.sent } }
 
     var refusedCount: Int { state.withLock { $0.refused } }
+
+    /// The unknown time zones as a list; nil for none.
+    var unknownZones: String? {
+        let zones = state.withLock { $0.unknownZones }
+        return zones.isEmpty ? nil : zones.sorted().map { ShownValue.quoted($0) }.joined(separator: ", ")
+    }
 
     func read(_ bytes: Int, of length: Int?) {
         guard let length, length > 0 else { return }
@@ -208,7 +224,9 @@ private final class ImportLedger: Sendable {
             guard row > 0, row <= lines.count else { continue }
             refuse(BadLine(number: lines[row - 1], message: problem["detail"]?.stringValue ?? "is refused"))
         }
+        let zones = (answer["unknown-time-zones"]?.elements ?? []).compactMap(\.stringValue)
         state.withLock { state in
+            for zone in zones where state.unknownZones.count < Self.namedZones { state.unknownZones.insert(zone) }
             state.sent += lines.count
             state.refused += max(0, count("refused") - problems.count)
             for (name, _) in Self.names { state.counts[name, default: 0] += count(name) }

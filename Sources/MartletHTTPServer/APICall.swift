@@ -94,7 +94,7 @@ package struct APICall<Service: Sendable>: Sendable {
             if let content { return try content.get() }
             return try JSONReader.read(body)
         } catch {
-            throw APIProblem(400, "the body is not valid JSON: \(error)")
+            throw APIProblem(400, "the body \(error.rule): \(error)")
         }
     }
 

@@ -18,7 +18,9 @@ package struct Outcome: Sendable, Hashable {
 
     /// The ``reason`` of a push that was not sent, because its stored content differs from its checksum.
     package static let damagedReason = "Damaged"
-    /// The ``reason`` of a cancelled push, whose phone has left the user that the push belongs to.
+    /// The ``reason`` of a cancelled push, whose token has left the user that the push belongs to.
+    ///
+    /// A push to a user ends so, too, after a 410 for another push has removed the token from its installation.
     package static let formerUserReason = "FormerUser"
 
     package var state: State

@@ -39,4 +39,14 @@ import Testing
         #expect(run.text.contains(#""added":2001,"#) && run.text.contains(#""known":0,"#), "\(run.text)")
         #expect(run.text.contains(#""refused":2,"#), "\(run.text)")
     }
+
+    @Test func `an import names unknown time zones`() async throws {
+        let run = try await run(
+            ["relay", "import", "-", "--app", "a"],
+            answer: #"{"added":1,"problems":[],"unknown-time-zones":["Berlin"]}"#,
+            input: "user,token,time-zone\nanna,00ff,Berlin\n"
+        )
+        #expect(run.status == 0 && run.errorOutput.contains("unknown time zones"), "\(run.errorOutput)")
+        #expect(run.errorOutput.contains("Berlin"), "\(run.errorOutput)")
+    }
 }

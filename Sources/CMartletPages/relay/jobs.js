@@ -128,10 +128,12 @@ function stateOf(job, now) {
   return isScheduled(job, now) ? ["Scheduled", "accent"] : ["Expanding", "accent"]
 }
 
-/** The time of the end, or the earliest time of the start. */
+/** The time of the end, or the earliest time of the start, after which phones wait for their local time or quiet hours. */
 function timeOf(job, now) {
   if (job["ended-at"] !== undefined) return element("small", {}, ageElement(job["ended-at"], now, " ago"))
-  return job["starts-at"] === undefined ? null : element("small", {}, "not before ", preciseClockElement(job["starts-at"]))
+  if (job["starts-at"] === undefined) return null
+  const rest = job.state === "expanded" ? "; phones may wait for their local time" : ""
+  return element("small", {}, "not before ", preciseClockElement(job["starts-at"]), rest)
 }
 
 /** The numbers of pushes by outcome, and of those that have not ended. */

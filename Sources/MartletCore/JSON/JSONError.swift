@@ -53,6 +53,16 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         "line \(line), column \(column): " + explanation
     }
 
+    /// The rule that the text breaks, after the name of the text in a sentence.
+    ///
+    /// A text that exceeds a limit, or repeats a name, is valid JSON.
+    package var rule: String {
+        switch problem {
+        case .tooDeep, .tooLong, .tooManyValues, .duplicateName: "cannot be used"
+        default: "is not valid JSON"
+        }
+    }
+
     private var explanation: String {
         switch problem {
         case .unexpectedEnd: "the JSON ends too early"

@@ -9,9 +9,18 @@ extension PostgreSQLOutbox {
         let number = try await apps.number(of: app)
         return try await connections.query(
             .watching,
-            "SELECT * FROM martlet.known($1, $2)",
+            """
+            SELECT k.*, CASE WHEN NOT k.is_claimed THEN (
+                SELECT q.ready_at FROM martlet.push p JOIN martlet.queue q USING (number)
+                WHERE p.apns_id = $2 AND p.app = $1
+            ) END FROM martlet.known($1, $2) k
+            """,
             [.integer(number), .identifier(id)]
-        ) { $0.first.flatMap { PushStatus($0, from: 0, app: app) } }
+        ) { rows in
+            guard let row = rows.first, var status = PushStatus(row, from: 0, app: app) else { return nil }
+            status.dueAt = row.optionalInteger(at: 14)
+            return status
+        }
     }
 
     package func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> PushStatus? {

@@ -52,7 +52,8 @@ final class PushTable {
         )
         findPush = try database.connection.prepare(
             """
-            SELECT environment, accepted_at, number, fingerprint, history FROM push WHERE apns_id = ? AND app = ?
+            SELECT environment, accepted_at, number, fingerprint, history, ready_at FROM push
+            WHERE apns_id = ? AND app = ?
             """
         )
         findOutcome = try database.connection.prepare(
@@ -175,6 +176,8 @@ final class PushTable {
         var fingerprint: [UInt8]?
         /// The number of its row; nil once the push has ended.
         var number: Int64?
+        /// The value of ``PushStatus/dueAt``.
+        var dueAt: Int64?
     }
 
     /// Returns a push by its identifier; nil for an unknown push.
@@ -188,7 +191,8 @@ final class PushTable {
         return KnownPush(
             status: status(id, app, findPush, state, AttemptHistory(stored: findPush.optionalText(at: 4))),
             fingerprint: findPush.optionalBlob(at: 3),
-            number: number
+            number: number,
+            dueAt: state == .accepted ? findPush.optionalInteger(at: 5) : nil
         )
     }
 

@@ -43,8 +43,12 @@ extension SQLiteOutbox {
 
     package func status(of id: APNsID, of app: String) throws(OutboxError) -> PushStatus? {
         try read { (tables) throws(SQLiteError) in
-            guard let app = tables.database.number(ofKnown: app) else { return nil }
-            return try tables.pushes.known(id, app)?.status
+            guard let app = tables.database.number(ofKnown: app), let known = try tables.pushes.known(id, app) else {
+                return nil
+            }
+            var status = known.status
+            status.dueAt = known.dueAt
+            return status
         }
     }
 

@@ -89,7 +89,7 @@ struct BatchLines {
         do throws(JSONError) {
             return try line.get()
         } catch {
-            throw APIProblem(400, "the line is not valid JSON: \(error)", at: "")
+            throw APIProblem(400, "the line \(error.rule): \(error)", at: "")
         }
     }
 }

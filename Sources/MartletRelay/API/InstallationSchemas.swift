@@ -284,6 +284,10 @@ enum InstallationSchemas {
               "known": {"type": "integer", "description": "The lines about phones that have enrolled themselves"},
               "unregistered": {"type": "integer", "description": "The lines whose tokens Apple reported as such"},
               "refused": {"type": "integer"},
+              "unknown-time-zones": {
+                "type": "array", "maxItems": \#(InstallationImportRun.unknownZoneLimit), "items": {"type": "string"},
+                "description": "Time zones of lines that the IANA database does not have; absent without one"
+              },
               "problems": {
                 "type": "array", "maxItems": \#(InstallationImportRun.problemLimit),
                 "description": "The first refused lines",

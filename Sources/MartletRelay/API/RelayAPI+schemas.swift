@@ -109,6 +109,8 @@ extension RelayAPI {
               "state": {
                 "enum": ["accepted", "in-flight", "delivered", "refused", "expired", "cancelled", "dead"],
                 "description": "delivered: Apple accepted it. dead: abandoned after 16 attempts, or damaged"},
+              "due-at": {"$ref": "#/components/schemas/Milliseconds",
+                "description": "The time that a waiting push waits for, only in the answer to GET of the push"},
               "ended-at": {"$ref": "#/components/schemas/Milliseconds"},
               "attempts": {"type": "integer", "description": "The number of times that it was sent"},
               "unknown-tries": {"type": "integer",

@@ -299,11 +299,13 @@ extension PushStatus {
         return .object(members)
     }
 
-    /// The status of the push with the cause of its end and its failed attempts, for an answer about a stored push.
+    /// The status of the push with the time it waits for, the cause of its end and its failed attempts, for an answer
+    /// about a stored push.
     var detailedJSON: JSONValue {
+        let due = dueAt.flatMap { $0 > acceptedAt ? JSONValue.Member("due-at", .number(JSONNumber($0))) : nil }
         let cause = outcome?.cause.map { JSONValue.Member("cause", .string($0)) }
         let history = history.isEmpty ? nil : JSONValue.Member("history", history.json)
-        return .object((json.members ?? []) + [cause, history].compactMap(\.self))
+        return .object((json.members ?? []) + [due, cause, history].compactMap(\.self))
     }
 
     var hasEnded: Bool {

@@ -56,7 +56,7 @@ extension RelayConfiguration {
         do throws(JSONError) {
             json = try JSONReader.read(content)
         } catch {
-            throw RelayError("\(name) is not valid JSON: \(error)")
+            throw RelayError("\(name) \(error.rule): \(error)")
         }
         let hasDirectory = !path.hasPrefix("/dev/") && !path.hasPrefix("/proc/")
         let parent = hasDirectory ? path.lastIndex(of: "/").map { String(path[...$0]) } ?? "" : ""

@@ -15,6 +15,8 @@ struct InstallationImportRun {
     private static let (turnLines, turnBytes) = (500, 64 << 10)
     /// The maximum number of refused lines that are named; all of them are counted.
     static let problemLimit = 1_000
+    /// The maximum number of unknown time zones that are named.
+    static let unknownZoneLimit = 20
     /// The results that are no refusals, in the order of the summary.
     static let counted: [ImportResult] = [.added, .changed, .unchanged, .known, .unregistered]
 
@@ -32,6 +34,9 @@ struct InstallationImportRun {
     private var counts: [ImportResult: Int] = [:]
     private var refused = 0
     private var problems: [JSONValue] = []
+    private var zones = ZoneLookup()
+    /// The first names of time zones that the IANA database does not have.
+    private var unknownZones: Set<String> = []
 
     init(_ call: RelayAPI.Call, _ reader: InstallationReader, _ slot: OpenBatch) {
         self.call = call
@@ -64,6 +69,9 @@ struct InstallationImportRun {
         try await storePage()
         var members = Self.counted.map { JSONValue.Member($0.rawValue, .whole(counts[$0, default: 0])) }
         members += [.init("refused", .whole(refused)), .init("problems", .array(problems))]
+        if !unknownZones.isEmpty {
+            members.append(.init("unknown-time-zones", .array(unknownZones.sorted().map { .string($0) })))
+        }
         return .object(members)
     }
 
@@ -96,6 +104,11 @@ struct InstallationImportRun {
         let own = Set(new.tokens.values.map(\.token))
         let isFull = page.count >= Self.pageSize || tokens.count >= Self.pageTokens
         if isFull || identifiers.contains(new.id) || !tokens.isDisjoint(with: own) { try await storePage() }
+        if let name = new.attributes[.timeZone], unknownZones.count < Self.unknownZoneLimit,
+            zones.zone(named: name) == nil
+        {
+            unknownZones.insert(name)
+        }
         page.append(new)
         lineNumbers.append(line)
         identifiers.insert(new.id)

@@ -139,6 +139,7 @@ import Testing
         _ = try JSONReader.read(bytes, maximumValueCount: 5)
         let error = #expect(throws: JSONError.self) { try JSONReader.read(bytes, maximumValueCount: 4) }
         #expect(error?.problem == .tooManyValues(maximum: 4) && error?.offset == 10)
+        #expect(error?.rule == "cannot be used")
     }
 
     @Test func `size has a bound`() {

@@ -220,8 +220,10 @@ import Testing
         let body = #"{"to":"5d3a6a1c","not-before":\#(later),"payload":{"aps":{"alert":"Hi"}}}"#
         let posted = await bench.ask("POST", "/v1/pushes", body)
         let id = posted.json["id"]?.stringValue ?? ""
+        let waiting = await bench.ask("GET", "/v1/pushes/\(id)")
+        #expect(waiting.json["due-at"]?.integerValue == later * 1_000, "\(waiting.text)")
         let cancelled = await bench.ask("DELETE", "/v1/pushes/\(id)")
-        #expect(cancelled.status == 200 && cancelled.json["state"] == "cancelled")
+        #expect(cancelled.status == 200 && cancelled.json["state"] == "cancelled" && cancelled.json["due-at"] == nil)
         let again = await bench.ask("DELETE", "/v1/pushes/\(id)")
         #expect(again.status == 200 && again.json["state"] == "cancelled")
         let other = await bench.ask("POST", "/v1/pushes?wait=60", Self.order)

@@ -42,12 +42,26 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `unknown time zones are named, and their phones are stored`() async throws {
+        let bench = try await EnrollmentBench()
+        let body = lines(
+            #"{"user":"anna","tokens":{"device":"ab12"},"time-zone":"Mars/Base"}"#,
+            #"{"user":"bert","tokens":{"device":"cd34"},"time-zone":"Berlin"}"#,
+            #"{"user":"carl","tokens":{"device":"ef56"},"time-zone":"Europe/Berlin"}"#
+        )
+        let answer = await bench.ask("POST", "/installations", body)
+        #expect(answer.json["added"] == 3, "\(answer.text)")
+        #expect(answer.json["unknown-time-zones"] == ["Berlin", "Mars/Base"], "\(answer.text)")
+        await bench.stop()
+    }
+
     @Test func `a long line has a limited number of values`() async throws {
         let bench = try await EnrollmentBench()
         let tags = Array(repeating: #""vip""#, count: LongRequests.valueLimit).joined(separator: ",")
         let answer = await bench.ask("POST", "/installations", #"{"user":"anna","tags":[\#(tags)]}"#)
         #expect(answer.json["refused"] == 1, "\(answer.text)")
         #expect(answer.text.contains("more than \(LongRequests.valueLimit) values"), "\(answer.text)")
+        #expect(!answer.text.contains("not valid JSON"), "\(answer.text)")
         await bench.stop()
     }
 
