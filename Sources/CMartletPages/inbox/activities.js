@@ -72,8 +72,9 @@ const textsIn = (value) => (value !== null && typeof value === "object" ? Object
 
 const staleDate = (activity, shown) => activity?.["stale-date"] ?? shown?.payload?.aps?.["stale-date"]
 
-/** The state of an activity: active, ended, removed from the screen, or stale since the date of the push that it shows. */
+/** The state of an activity: not shown yet, active, ended, removed from the screen, or stale since the date of the push that it shows. */
 function stateOf(activity, shown = null) {
+  if (!activity && !shown) return "not shown yet"
   // The simulator knows no activity whose pushes were imported.
   if (activity?.ended ?? shown?.payload?.aps?.event === "end") return activity && !isOnScreen(activity) ? "removed" : "ended"
   return staleDate(activity, shown) < now() ? "stale" : "active"

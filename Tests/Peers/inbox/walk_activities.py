@@ -130,6 +130,26 @@ class Activities(PagesWalk):
         self.page.keyboard.press("Home")
         expect(preview).not_to_contain_text("Push")
 
+    def test_an_activity_whose_pushes_were_refused_is_not_active(self):
+        token = "ab" * 4 + "000410"
+        for timestamp in [100, 200, 300]:
+            payload = {"aps": {"event": "update", "timestamp": timestamp, "content-state": {"stage": "A"}}}
+            self.send(token, payload, "liveactivity", TAXI + ".push-type.liveactivity")
+        self.open()
+        self.go(f"activities/{token}")
+        expect(self.page.locator("#page .state-bar .chip").first).to_have_text("not shown yet")
+        expect(self.page.get_by_role("region", name="Budget").locator("output")).to_have_text(
+            "0 with priority 10, 0 with priority 5, up to 0 in one hour.")
+
+    def test_an_activity_whose_push_is_stored_is_not_active(self):
+        self.simulator.ask("PUT", f"/api/v1/devices/{ACTIVITY}", {"online": False})
+        payload = {"aps": {"event": "update", "timestamp": 100, "content-state": {"stage": "A"}}}
+        self.send(ACTIVITY, payload, "liveactivity", TAXI + ".push-type.liveactivity", **{"apns-expiration": str(int(time.time()) + 3600)})
+        self.open()
+        self.go(f"activities/{ACTIVITY}")
+        expect(self.page.locator("#page .banner")).to_contain_text("1 is stored")
+        expect(self.page.locator("#page .state-bar .chip").first).to_have_text("not shown yet")
+
     def test_an_update_to_a_device_is_not_shown(self):
         self.send("5d3a6a1c8f9a42d6", {"aps": {"alert": "Your taxi is here"}})
         update = {"aps": {"event": "update", "timestamp": 100, "content-state": {"stage": "A"}}}
