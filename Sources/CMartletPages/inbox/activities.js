@@ -14,9 +14,9 @@ export const open = (container, [token]) => (token ? openTimeline(container, tok
 
 function openList(container) {
   const page = new ListPage(container, {
-    title: "Activities", lead: "The Live Activities that have received pushes, with what each shows now.",
+    title: "Activities", lead: "The Live Activities that pushes were sent to, with what each shows now.",
     placeholder: "Nickname, token, app, state or content",
-    textsOf: (each) => [each.name, each.token, ...appsOf(each), stateOf(each.activity), ...textsIn(each.activity["content-state"])],
+    textsOf: (each) => [each.name, each.token, ...appsOf(each), stateOf(each.activity), ...textsIn(each.activity?.["content-state"])],
   }, (activities) => (activities.length ? activityTable(activities) : noActivities()))
   const notice = element("div", { class: "notice" })
   page.body.prepend(notice)
@@ -25,7 +25,7 @@ function openList(container) {
   const endSearch = page.follow(async (signal) => (await get(`/api/v1/pushes?view=summary&limit=1&query=${encodeURIComponent(misdirected)}`, signal)).total,
     (total) => replaceKeepingFocus(notice, total ? misdirectedBanner(total) : null))
   const endList = page.follow(async (signal) => (await get("/api/v1/activities", signal)).activities, (activities) => {
-    const last = (each) => each.last ?? each.activity.timestamp
+    const last = (each) => each.last ?? each.activity?.timestamp
     return page.showItems(activities.toSorted((one, other) => last(other) - last(one)))
   })
   return () => {
@@ -52,18 +52,21 @@ function activityTable(activities) {
     { name: "App", value: (each) => ellipsized(appOf(each)) },
     ...(hasTypes ? [{ name: "Type", value: (each) => (each["attributes-type"] ? ellipsized(each["attributes-type"]) : "") }] : []),
     { name: "State", value: ({ activity }) => state(activity) },
-    { name: "Shows", value: (each) => element("span", { class: "screen-cell" }, isOnScreen(each.activity)
-      ? activityGlance(appOf(each), each.activity["content-state"]) : element("span", { class: "faint" }, "Nothing: it was removed")) },
+    { name: "Shows", value: (each) => element("span", { class: "screen-cell" }, each.activity && isOnScreen(each.activity)
+      ? activityGlance(appOf(each), each.activity["content-state"])
+      : element("span", { class: "faint" }, each.activity ? "Nothing: it was removed" : "Nothing yet")) },
     { name: "Last push", value: ({ last }) => (last ? relativeTime(last * 1000) : "") },
     // The activity has also counted the pushes that are no longer stored.
     { name: "Pushes", isNumber: true, value: ({ token, channels, pushes, activity, "started-by": start }) => {
-      const count = grouped(Math.max(pushes, activity.pushes))
+      const count = grouped(Math.max(pushes, activity?.pushes ?? 0))
       // Only the page of the activity has the broadcasts that it received.
       if (channels?.length) return element("a", { href: `#/activities/${token}` }, count)
       return search(start ? `device:${token} OR number:${start}` : `device:${token}`, count)
     } },
-    { name: "Not shown", isNumber: true, value: ({ activity: { ignored } }) =>
-      (ignored ? chip(grouped(ignored), "bad") : "0") },
+    { name: "Not shown", isNumber: true, value: ({ activity, refused = 0 }) => {
+      const count = (activity?.ignored ?? 0) + refused
+      return count ? chip(grouped(count), "bad") : "0"
+    } },
   ], activities, ({ token }) => ({ "data-key": token, "data-href": `#/activities/${token}` }))
 }
 
@@ -72,8 +75,9 @@ const textsIn = (value) => (value !== null && typeof value === "object" ? Object
 
 const staleDate = (activity, shown) => activity?.["stale-date"] ?? shown?.payload?.aps?.["stale-date"]
 
-/** The state of an activity: active, ended, removed from the screen, or stale since the date of the push that it shows. */
+/** The state of an activity: not shown yet, active, ended, removed from the screen, or stale since the date of the push that it shows. */
 function stateOf(activity, shown = null) {
+  if (!activity && !shown) return "not shown yet"
   // The simulator knows no activity whose pushes were imported.
   if (activity?.ended ?? shown?.payload?.aps?.event === "end") return activity && !isOnScreen(activity) ? "removed" : "ended"
   return staleDate(activity, shown) < now() ? "stale" : "active"

@@ -86,6 +86,8 @@ export const removePushes = (query, more) =>
  */
 export const simulatorEvents = new EventTarget()
 
+/** The time without an event after which the simulator does not answer, in milliseconds: it sends one every three seconds. */
+const silenceLimit = 9000
 /** The time after which a refused subscription is tried again, and the longest time to find the reason, in milliseconds. */
 const retryDelay = 3000
 
@@ -96,8 +98,21 @@ const retryDelay = 3000
 export function follow(query, handlers) {
   const path = `/api/v1/events?${queryParameters(query, view)}`
   const source = new EventSource(serverURL(path))
+  let [silence, isSilent] = [0, false]
   source.addEventListener("open", handlers.open)
+  // The connection of a simulator that is stopped, or of a machine that is gone, stays open.
+  source.addEventListener("alive", () => {
+    clearTimeout(silence)
+    silence = setTimeout(() => {
+      isSilent = true
+      handlers.lost("")
+    }, silenceLimit)
+    if (isSilent) handlers.open()
+    isSilent = false
+  })
   source.addEventListener("error", async () => {
+    clearTimeout(silence)
+    isSilent = false
     // The browser reconnects after a lost connection, but not after a refusal.
     if (source.readyState !== EventSource.CLOSED) {
       handlers.lost("")

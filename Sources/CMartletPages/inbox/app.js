@@ -126,6 +126,8 @@ addEventListener("keydown", (event) => {
 })
 
 addEventListener("hashchange", async () => {
+  // A dialog belongs to the page or the push that it was opened over.
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close()
   const wasInbox = !byID("inbox").hidden
   await show()
   // Keyboard navigation continues in the new page.

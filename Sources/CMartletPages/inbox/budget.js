@@ -13,7 +13,7 @@ const rule = "https://developer.apple.com/documentation/activitykit/starting-and
 
 export function budget(pushes) {
   const hours = perHour(pushes)
-  const most = Math.max(...hours.map(({ high, low }) => high + low), 1)
+  const most = Math.max(...hours.map(({ high, low }) => high + low), 0)
   const high = hours.reduce((sum, each) => sum + each.high, 0)
   const low = hours.reduce((sum, each) => sum + each.low, 0)
   const summary = `${high} with priority 10, ${low} with priority 5, up to ${most} in one hour`
@@ -22,7 +22,7 @@ export function budget(pushes) {
     element("h3", {}, "Pushes per hour"),
     element("div", { class: "legend" }, element("span", {}, swatch("high"), "priority 10 counts toward the budget"),
       element("span", {}, swatch("low"), "priority 5 does not")),
-    chart(hours, most, summary, (text) => { readOut.textContent = text ?? `${summary}.` }),
+    chart(hours, Math.max(most, 1), summary, (text) => { readOut.textContent = text ?? `${summary}.` }),
     readOut,
     element("p", { class: "faint" }, `Apple limits the Live Activity pushes of each app per hour, and throttles updates that exceed the
       budget. Pushes with priority 10 or without a priority count. Apps that declare NSSupportsLiveActivitiesFrequentUpdates have a
@@ -41,8 +41,9 @@ export function perHour(pushes) {
     else count.high += 1
     counts.set(start, count)
   }
-  const last = Math.max(...counts.keys(), 0)
-  const first = Math.max(Math.min(...counts.keys(), last), last - (hoursShown - 1) * hour)
+  if (counts.size === 0) return []
+  const last = Math.max(...counts.keys())
+  const first = Math.max(Math.min(...counts.keys()), last - (hoursShown - 1) * hour)
   const hours = []
   for (let start = first; start <= last; start += hour) hours.push(counts.get(start) ?? { start, high: 0, low: 0 })
   return hours

@@ -35,23 +35,25 @@ export class Sidebar {
     this.#search = search
     container.addEventListener("keydown", (event) => this.#press(event))
     container.addEventListener("focusin", ({ target }) => this.#setFocusKey(target.dataset.key))
-    inbox.addEventListener("change", () => { this.#timer ||= setTimeout(() => afterPress(() => this.show()), delay) })
+    for (const event of ["change", "error"]) {
+      inbox.addEventListener(event, () => { this.#timer ||= setTimeout(() => afterPress(() => this.show()), delay) })
+    }
     this.show()
   }
 
   show() {
     clearTimeout(this.#timer)
     this.#timer = 0
-    const { all } = this.#inbox
-    const query = this.#inbox.error ? this.#inbox.matchedQuery : this.#inbox.query
+    const { all, error } = this.#inbox
+    const query = error ? this.#inbox.matchedQuery : this.#inbox.query
     const groups = Object.keys(sections).map((name) => this.#group(name, query)).filter(({ filters }) => filters.length)
-    const shown = JSON.stringify([all.length, query, groups, [...this.#closed]])
+    const shown = JSON.stringify([all.length, query, error, groups, [...this.#closed]])
     if (shown === this.#shown) return
     this.#shown = shown
     const focused = this.#container.contains(document.activeElement) ? document.activeElement.dataset.key : undefined
     const list = this.#container.querySelector(".sections") ?? this.#container.appendChild(element("div", { class: "sections" }))
     const { scrollTop } = this.#container
-    list.replaceChildren(this.#button({ key: "All", label: "All", count: all.length, isPressed: query.trim() === "", change: () => "" }),
+    list.replaceChildren(this.#button({ key: "All", label: "All", count: all.length, isPressed: !error && query.trim() === "", change: () => "" }),
       ...groups.map((group) => this.#section(group)))
     this.#container.scrollTop = scrollTop
     const buttons = this.#buttons

@@ -31,7 +31,7 @@ export class Tools {
       action("Export", "e", () => this.export()), action("Delete", "Delete", () => this.remove(), { class: "small quiet danger" }),
       iconButton("close", "Clear selection", () => inbox.mark([]), { key: "Escape", class: "small" }))
     bar.append(this.#normalBar, this.#actionBar)
-    inbox.addEventListener("change", () => this.#show())
+    for (const event of ["change", "error"]) inbox.addEventListener(event, () => this.#show())
   }
 
   #groupingChoice() {
@@ -51,12 +51,13 @@ export class Tools {
   }
 
   #show() {
-    const { all, pushes, marked } = this.#inbox
+    const { all, pushes, marked, error } = this.#inbox
+    const count = pushes.length === all.length ? counted(all.length, "push") : `${grouped(pushes.length)} of ${counted(all.length, "push")}`
     this.#normalBar.hidden = marked.size > 0
     this.#actionBar.hidden = marked.size === 0
     const texts = [
       [this.#marked, marked.size ? `${grouped(marked.size)} selected` : ""],
-      [this.#count, pushes.length === all.length ? counted(all.length, "push") : `${grouped(pushes.length)} of ${counted(all.length, "push")}`],
+      [this.#count, error ? `${count}, without this search` : count],
     ]
     for (const [part, text] of texts) if (part.textContent !== text) part.textContent = text
   }

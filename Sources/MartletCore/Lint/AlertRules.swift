@@ -16,6 +16,8 @@ extension PushLint.Rule {
         .when("the volume of a sound is not from 0 to 1")
     static let volumeWithoutCritical = PushLint.Rule("volume-without-critical", .warning, .payload)
         .when("a sound has a volume, and critical is not 1")
+    static let soundFormatUnsupported = PushLint.Rule("sound-format-unsupported", .warning, .payload)
+        .when("a sound is a file of a format such as mp3, not aiff, wav or caf")
     static let titleCut = PushLint.Rule("title-cut", .warning, .design)
         .when("the title is longer than its line on the Lock Screen")
     static let bodyCut = PushLint.Rule("body-cut", .warning, .design).when(
@@ -27,7 +29,8 @@ extension PushLint.Rule {
 enum AlertRules {
     static let all: [PushLint.Rule] = [
         .badgeNegative, .alertEmpty, .mutableWithoutAlert, .interruptionLevelUnknown, .criticalWithoutSound,
-        .relevanceScoreOutOfRange, .volumeOutOfRange, .volumeWithoutCritical, .titleCut, .bodyCut,
+        .relevanceScoreOutOfRange, .volumeOutOfRange, .volumeWithoutCritical, .soundFormatUnsupported, .titleCut,
+        .bodyCut,
     ]
 
     /// The approximate number of characters that fit; it depends on the letters, the device and the user's text size.
@@ -54,7 +57,8 @@ enum AlertRules {
         let findings = [
             badge(aps), emptyAlert(aps, of: push.type), mutableContent(aps), interruptionLevel(aps), criticalSound(aps),
             relevanceScore(aps, of: push.type), volume(of: aps, at: ["aps"]),
-            volume(of: aps["alert"], at: ["aps", "alert"]),
+            volume(of: aps["alert"], at: ["aps", "alert"]), soundFormat(of: aps, at: ["aps"]),
+            soundFormat(of: aps["alert"], at: ["aps", "alert"]),
         ]
         return findings.compactMap(\.self) + cuts(aps["alert"], of: push.type)
     }
@@ -117,6 +121,20 @@ enum AlertRules {
         let message = "volume is for critical alerts: without critical 1 the phone plays the sound at its own volume"
         let place = PushLint.Place.payload(JSONPointer.path(path + ["sound", "volume"]))
         return PushLint.Finding(.volumeWithoutCritical, place, message)
+    }
+
+    /// The extensions of audio files that a phone does not play as the sound of a notification.
+    private static let unsupportedFormats: Set<String> = ["aac", "flac", "m4a", "mp3", "mp4", "ogg", "wma"]
+
+    private static func soundFormat(of parent: JSONValue?, at path: [String]) -> PushLint.Finding? {
+        guard let sound = parent?["sound"], let name = sound.stringValue ?? sound["name"]?.stringValue,
+            let dot = name.lastIndex(of: ".")
+        else { return nil }
+        let format = name[dot...].dropFirst().lowercased()
+        guard unsupportedFormats.contains(format) else { return nil }
+        let message = "the sound of a notification must be an aiff, wav or caf file: the phone does not play \(format)"
+        let place = path + (sound.stringValue == nil ? ["sound", "name"] : ["sound"])
+        return PushLint.Finding(.soundFormatUnsupported, .payload(JSONPointer.path(place)), message)
     }
 
     // MARK: Texts that are cut

@@ -69,7 +69,7 @@ extension InboxAPI {
         },
         Route("GET", "/api/v1/activities", "List the Live Activities") { call in
             let devices = await KnownDevices(call.simulator)
-            let tokens = devices.newestFirst.filter { devices.registry[$0]?.activity != nil }
+            let tokens = devices.newestFirst.filter(devices.isActivity)
             return .json(["activities": .array(tokens.map { devices.json(of: $0) })])
         },
         Route("GET", "/api/v1/activities/{token}", "Get a Live Activity with its pushes") {

@@ -24,7 +24,8 @@ extension SimulatorEvent {
         case .previewsChanged: ServerSentEvent.bytes("previews", [:])
         case .archiveFailed(let error): ServerSentEvent.bytes("trouble", ["detail": .string(error.description)])
         case .noticed: []
-        case .keepAlive: ServerSentEvent.keepAlive
+        // A browser reports no comment to a page.
+        case .keepAlive: ServerSentEvent.bytes("alive", [:])
         }
     }
 }

@@ -14,6 +14,11 @@ struct KnownDevices: Sendable {
         var apps: Set<String> = []
         /// Whether all pushes are for a Live Activity.
         var isForActivity = true
+        /// Whether one of the pushes is for the token of a Live Activity.
+        var updatesActivity = false
+        /// The number of pushes that APNs refused.
+        var refused = 0
+        var wasAccepted = false
     }
 
     let registry: DeviceRegistry
@@ -46,6 +51,12 @@ struct KnownDevices: Sendable {
                 traffic[token]?.lastNumber = push.number
                 traffic[token]?.lastTime = push.time
                 if !push.isLiveActivity { traffic[token]?.isForActivity = false }
+                if push.status == 200 { traffic[token]?.wasAccepted = true }
+                if push.status != 200, push.status != 0 { traffic[token]?.refused += 1 }
+                // Reading the payload takes long, and the state of an activity makes it unnecessary.
+                if push.isLiveActivity, registry[token]?.activity == nil, traffic[token]?.updatesActivity == false {
+                    traffic[token]?.updatesActivity = push.isToActivityToken(push.content)
+                }
                 if let app = push.bundleID, !push.hasWrongTopic { traffic[token]?.apps.insert(app) }
             }
             if push.isNotificationOnScreen {
@@ -68,6 +79,16 @@ struct KnownDevices: Sendable {
     /// Returns whether a device is known, by its token in lower case.
     func contains(_ token: String) -> Bool {
         registry[token] != nil || traffic[token] != nil || names[token] != nil
+    }
+
+    /// Returns whether a token, in lower case, is that of a Live Activity: also of one that has applied no push yet.
+    func isActivity(_ token: String) -> Bool {
+        let state = registry[token]
+        guard state?.activity == nil else { return true }
+        guard let traffic = traffic[token], traffic.isForActivity, traffic.updatesActivity else { return false }
+        // The state of an activity whose pushes were imported is not known.
+        guard let state else { return !traffic.wasAccepted }
+        return state.deviceEvidence == nil && state.tokenKind != .start
     }
 
     /// Returns the kind of a token, which imported pushes show where the simulator has delivered none.
@@ -94,6 +115,7 @@ struct KnownDevices: Sendable {
             "started-by": (started[token]?.startedBy).map(JSONValue.integer),
             "kind": .string(kind(of: token).rawValue), "registered": .bool(registered.contains(token)),
             "apps": .strings(traffic.apps.sorted()), "pushes": .integer(traffic.count),
+            "refused": traffic.refused > 0 ? .integer(traffic.refused) : nil,
             "last": traffic.count > 0 ? .integer(traffic.lastTime / 1_000) : nil,
             "answers": action.map { .string($0.answer) },
             "needs-connection": action?.determinesAnswer == false ? true : nil,

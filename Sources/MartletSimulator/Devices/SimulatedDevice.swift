@@ -275,7 +275,7 @@ public struct SimulatedDevice: Sendable, Hashable {
     }
 
     /// The reason the token is known to be that of a device; nil when it can be that of a Live Activity.
-    private var deviceEvidence: String? {
+    var deviceEvidence: String? {
         guard !isActivityToken, channels.isEmpty else { return nil }
         if let notifiedBy { return "push \(notifiedBy) to the token was an alert or a background push" }
         let app = topics?.sorted().first { Topic($0).ofLiveActivities.rawValue == $0 }

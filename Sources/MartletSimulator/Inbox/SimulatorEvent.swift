@@ -18,6 +18,6 @@ enum SimulatorEvent: Sendable {
     case archiveFailed(SimulatorError)
     /// The simulator has refused something of a client that is not recorded as a push.
     case noticed(ConnectionNotice)
-    /// No event occurred for a while; the connection of a reader is not idle.
+    /// The simulator is running; sent at intervals, so that the connection of a reader is not idle.
     case keepAlive
 }

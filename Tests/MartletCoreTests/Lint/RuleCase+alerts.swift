@@ -292,6 +292,24 @@ extension RuleCase {
             near: .update(#""alert":{"title":"x","sound":{"critical":1,"volume":0}}"#)
         ),
         RuleCase(
+            "sound-format-unsupported",
+            "\(aps)/sound",
+            .beside(#""sound":"ding.MP3""#),
+            near: .beside(#""sound":"ding.caf""#)
+        ),
+        RuleCase(
+            "sound-format-unsupported",
+            "\(aps)/sound/name",
+            .beside(#""sound":{"critical":1,"name":"ding.m4a"}"#),
+            near: .beside(#""sound":{"critical":1,"name":"mp3"}"#)
+        ),
+        RuleCase(
+            "sound-format-unsupported",
+            "\(aps)/alert/sound",
+            .update(#""alert":{"title":"x","sound":"ding.ogg"}"#),
+            near: .update(#""alert":{"title":"x","sound":"ding"}"#)
+        ),
+        RuleCase(
             "title-cut",
             "\(aps)/alert/title",
             .alert(#""title":"\#(long(41))""#),

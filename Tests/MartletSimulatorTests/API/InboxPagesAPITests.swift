@@ -240,6 +240,22 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `an activity that has applied no push is listed`() async throws {
+        let bench = try await InboxBench()
+        for (token, event) in [("5d3a6a1c000410", "update"), ("5d3a6a1d000410", "start")] {
+            let push =
+                #"{"device-token":"\#(token)","headers":{"apns-push-type":"liveactivity","#
+                + #""apns-topic":"com.example.app.push-type.liveactivity"},"#
+                + #""payload":{"aps":{"event":"\#(event)","timestamp":1,"content-state":{}}}}"#
+            _ = try await bench.send("POST", "/api/v1/pushes", push)
+        }
+        let activities = try await bench.json("GET", "/api/v1/activities")["activities"]?.elements
+        // A push that starts an activity is for the token of a device.
+        #expect(activities?.map { $0["token"]?.stringValue } == ["5d3a6a1c000410"])
+        #expect(activities?.first?["refused"]?.integerValue == 1 && activities?.first?["activity"] == nil)
+        await bench.apns.stop()
+    }
+
     @Test func `presets are listed with their rules`() async throws {
         let bench = try await InboxBench()
         let presets = try await bench.json("GET", "/api/v1/chaos")["presets"]?.elements

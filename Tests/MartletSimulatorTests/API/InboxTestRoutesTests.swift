@@ -172,14 +172,18 @@ import Testing
         let missed = await client.read(until: "}\n\n\r\n")
         #expect(missed.contains("text/event-stream") && missed.contains("event: push\nid: 2\ndata: {\"number\":2,"))
         await bench.apns.setFaults([])
-        #expect(await client.read(until: "\n\n\r\n").contains("event: chaos\ndata: {}\n\n"))
+        #expect(await client.read(until: "event: chaos\ndata: {}\n\n").contains("chaos"))
         try await bench.push(1)
-        #expect(await client.read(until: "\n\n\r\n").contains("event: push\nid: 3\n"))
+        #expect(await client.read(until: "event: push\nid: 3\n").contains("id: 3"))
         await bench.apns.forgetPushes(matching: try PushQuery("number:3"))
-        #expect(await client.read(until: "\n\n\r\n").contains(#"event: forgotten\#ndata: {"from":3,"through":3}"#))
+        #expect(await client.read(until: #"event: forgotten\#ndata: {"from":3,"through":3}"#).contains("forgotten"))
         await bench.apns.stop()
         _ = await client.read()
         #expect(await client.isClosedByPeer())
+    }
+
+    @Test func `a browser receives that the simulator is running`() {
+        #expect(SimulatorEvent.keepAlive.bytes(matching: .everything) == Array("event: alive\ndata: {}\n\n".utf8))
     }
 
     @Test func `a HEAD request for events leaves the connection usable`() async throws {
@@ -210,7 +214,7 @@ import Testing
         client.send("GET /api/v1/events?query=body:1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         _ = await client.read(until: ":\n\n\r\n")
         try await bench.push(2)
-        let event = await client.read(until: "\n\n\r\n")
+        let event = await client.read(until: "push 1")
         #expect(event.contains("push 1") && !event.contains("push 0"))
         await bench.apns.stop()
     }

@@ -130,6 +130,41 @@ class Activities(PagesWalk):
         self.page.keyboard.press("Home")
         expect(preview).not_to_contain_text("Push")
 
+    def test_an_activity_whose_pushes_were_refused_is_not_active(self):
+        token = "ab" * 4 + "000410"
+        for timestamp in [100, 200, 300]:
+            payload = {"aps": {"event": "update", "timestamp": timestamp, "content-state": {"stage": "A"}}}
+            self.send(token, payload, "liveactivity", TAXI + ".push-type.liveactivity")
+        self.open()
+        self.go(f"activities/{token}")
+        expect(self.page.locator("#page .state-bar .chip").first).to_have_text("not shown yet")
+        expect(self.page.get_by_role("region", name="Budget").locator("output")).to_have_text(
+            "0 with priority 10, 0 with priority 5, up to 0 in one hour.")
+
+    def test_an_activity_whose_pushes_were_not_applied_is_listed(self):
+        refused, topic = "ab" * 4 + "000410", TAXI + ".push-type.liveactivity"
+        self.simulator.ask("PUT", f"/api/v1/devices/{ACTIVITY}", {"online": False})
+        for token, timestamp in [(refused, 100), (refused, 200), (ACTIVITY, 300)]:
+            payload = {"aps": {"event": "update", "timestamp": timestamp, "content-state": {"stage": "A"}}}
+            self.send(token, payload, "liveactivity", topic, **{"apns-expiration": str(int(time.time()) + 3600)})
+        self.open()
+        self.go("activities")
+        for token, pushes, ignored in [(refused, "2", "2"), ("abababab…abababab", "1", "0")]:
+            cells = self.row(token).locator("td")
+            expect(cells.and_(self.page.locator("[data-label=State]"))).to_have_text("not shown yet")
+            expect(cells.and_(self.page.locator("[data-label=Shows]"))).to_have_text("Nothing yet")
+            expect(cells.and_(self.page.locator("[data-label=Pushes]"))).to_have_text(pushes)
+            expect(cells.and_(self.page.locator("[data-label='Not shown']"))).to_have_text(ignored)
+
+    def test_an_activity_whose_push_is_stored_is_not_active(self):
+        self.simulator.ask("PUT", f"/api/v1/devices/{ACTIVITY}", {"online": False})
+        payload = {"aps": {"event": "update", "timestamp": 100, "content-state": {"stage": "A"}}}
+        self.send(ACTIVITY, payload, "liveactivity", TAXI + ".push-type.liveactivity", **{"apns-expiration": str(int(time.time()) + 3600)})
+        self.open()
+        self.go(f"activities/{ACTIVITY}")
+        expect(self.page.locator("#page .banner")).to_contain_text("1 is stored")
+        expect(self.page.locator("#page .state-bar .chip").first).to_have_text("not shown yet")
+
     def test_an_update_to_a_device_is_not_shown(self):
         self.send("5d3a6a1c8f9a42d6", {"aps": {"alert": "Your taxi is here"}})
         update = {"aps": {"event": "update", "timestamp": 100, "content-state": {"stage": "A"}}}

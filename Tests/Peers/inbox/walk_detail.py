@@ -312,6 +312,20 @@ class Replay(DetailWalk):
         expect(dialog).to_be_hidden()
         expect(self.page).to_have_url(re.compile("#/push/3$"))
 
+    def test_the_dialog_closes_when_the_address_changes(self):
+        self.open(alert(1), alert(2))
+        self.show(1)
+        self.show(2)
+        expect(self.replay()).to_be_visible()
+        self.page.evaluate("location.hash = '#/push/1'")
+        expect(self.page.get_by_role("dialog")).to_have_count(0)
+        expect(self.detail.locator("h2")).to_have_text("Order 1")
+        expect(self.replay()).to_have_accessible_name("Replay push 1")
+        self.page.go_back()
+        expect(self.page.get_by_role("dialog")).to_have_count(0)
+        self.page.keyboard.press("?")
+        expect(self.page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+
     def test_an_alert_goes_to_another_device(self):
         self.open(alert(1))
         self.show(1)

@@ -49,6 +49,17 @@ class Devices(PagesWalk):
         row.get_by_role("link", name=PHONE).press("Enter")
         expect(self.page.locator("#page h2")).to_contain_text(PHONE)
 
+    def test_the_whole_text_of_a_state_is_visible(self):
+        self.open()
+        self.known(*({"token": f"{number:08x}", "kind": "device", "topics": [TAXI], "answers": answer, "needs-connection": number == 1}
+                     for number, answer in enumerate(["InvalidProviderToken", "reset-connection"])))
+        self.go("devices")
+        chips = self.page.locator("#page [data-label=State] .chip")
+        expect(chips).to_have_count(2)
+        for width in (1440, 1024, 390):
+            self.page.set_viewport_size({"width": width, "height": 800})
+            self.assertEqual(chips.evaluate_all("chips => chips.filter((chip) => chip.scrollWidth > chip.clientWidth).length"), 0, width)
+
     def test_an_element_that_changes_while_pressed_gets_the_click(self):
         self.simulator.ask("PUT", f"/api/v1/devices/{PHONE}", {"topics": [TAXI]})
         self.open()

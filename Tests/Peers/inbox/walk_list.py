@@ -3,6 +3,8 @@
 """Filters, groups, multiple selection, the composer and releases."""
 
 import json
+import os
+import signal
 import time
 import unittest
 import urllib.parse
@@ -202,6 +204,19 @@ class Lists(InboxWalk):
         expect(self.rows()).to_have_count(3)
         self.simulator.import_pushes(order(4))
         expect(self.rows()).to_have_count(4)
+
+    def test_a_simulator_that_does_not_answer_is_reported(self):
+        self.open(order(1))
+        # The event is sent to the page at the same time.
+        self.page.evaluate("new Promise((done) => new EventSource('/api/v1/events?view=summary').addEventListener('alive', done)).then(() => {})")
+        os.kill(self.simulator.process.pid, signal.SIGSTOP)
+        try:
+            expect(self.page.locator("#live")).to_have_text("Connection lost. Retrying…")
+        finally:
+            os.kill(self.simulator.process.pid, signal.SIGCONT)
+        expect(self.page.locator("#live")).to_have_text("Live")
+        self.simulator.import_pushes(order(2))
+        expect(self.rows()).to_have_count(2)
 
     def test_a_refused_connection_shows_the_cause(self):
         self.allow_errors("status of 403")

@@ -52,7 +52,8 @@ class Weight(InboxWalk):
         with self.fetch("/api/v1/events?view=summary", Accept_Encoding="gzip") as events:
             self.assertIsNone(events.headers["content-encoding"])
             self.simulator.import_pushes(push(1))
-            self.assertEqual([events.readline() for _ in range(3)], [b":\n", b"\n", b"event: push\n"])
+            self.assertEqual(events.readline(), b":\n")
+            self.assertIn(b"event: push\n", iter(events.readline, b""))
 
     def test_the_first_preview_follows_the_list(self):
         self.open(push(1))
