@@ -100,38 +100,4 @@ import Testing
             #expect(try plan.step() == false, "nothing is sorted")
         }
     }
-
-    @Test func `a commit stores a part of many results, and all pushes that came in`() async throws {
-        let place = try await OutboxEngine.sqlite.place()
-        let outbox = try await SQLiteOutbox(file: place.file)
-        _ = try await outbox.accept((1...1_000).map { try .numbered($0) }, at: 10)
-        let settlements = try await outbox.claimAll(at: 10).map { Settlement($0, .ended(Outcome(.delivered))) }
-        let before = await outbox.measures.commitSizes
-        try await ConcurrentCallers(outbox: outbox).settle(settlements, accepting: .numbered(1_001))
-        let sizes = await outbox.measures.commitSizes
-        let commits = zip(sizes.counts, before.counts).map { $0 - $1 }
-        // Three commits of 250 results, and one with the push, too.
-        #expect(commits.reduce(0, +) == 4 && sizes.sum - before.sum == 1_001, "\(commits)")
-        await outbox.close(isInOrder: true)
-    }
-}
-
-/// Calls of an outbox that reach it in one turn of its loop.
-private actor ConcurrentCallers {
-    let outbox: SQLiteOutbox
-    nonisolated var unownedExecutor: UnownedSerialExecutor { outbox.unownedExecutor }
-
-    init(outbox: SQLiteOutbox) {
-        self.outbox = outbox
-    }
-
-    /// Stores results in calls of 250 each, and then a push.
-    func settle(_ settlements: [Settlement], accepting push: OutboxPush) async throws {
-        var calls = stride(from: 0, to: settlements.count, by: 250).map { start in
-            let part = Array(settlements[start...].prefix(250))
-            return Task { _ = try await self.outbox.settle(part, at: 20) }
-        }
-        calls.append(Task { _ = try await self.outbox.accept([push], at: 20) })
-        for call in calls { try await call.value }
-    }
 }

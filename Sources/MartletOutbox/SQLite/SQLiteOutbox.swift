@@ -160,7 +160,7 @@ package actor SQLiteOutbox: OutboxStore, OutboxFile {
     }
 
     package func close(isInOrder: Bool) {
-        while !work.isEmpty { commit() }
+        commit()
         // If this fails, the claimed pushes count as possibly sent, which is harmless.
         if isInOrder { try? tables?.database.endInOrder() }
         tables = nil
@@ -185,15 +185,10 @@ package actor SQLiteOutbox: OutboxStore, OutboxFile {
         if work.count == 1 { loop.atEndOfTurn { [self] in assumeIsolated { $0.commit() } } }
     }
 
-    /// The number of results from which on a commit stores no further ones.
-    ///
-    /// The next commit stores them, so that pushes that came in meanwhile need not wait for all results of a full lane.
-    private static let settledAtOnce = 250
-
     private func commit() {
-        let pieces = takeWork()
+        let pieces = work
+        work = []
         guard !pieces.isEmpty else { return }
-        if !work.isEmpty { loop.atEndOfTurn { [self] in assumeIsolated { $0.commit() } } }
         let start = ContinuousClock.now
         let results = Result { () throws(OutboxError) in
             try change { (tables) throws(SQLiteError) in
@@ -212,25 +207,6 @@ package actor SQLiteOutbox: OutboxStore, OutboxFile {
                 continuation.resume(returning: results.map { _ in })
             }
         }
-    }
-
-    /// Takes the changes of one commit, in order: all pushes, and results up to the bound.
-    private func takeWork() -> [Work] {
-        var pieces: [Work] = []
-        var later: [Work] = []
-        var settled = 0
-        for piece in work {
-            if case .settle = piece {
-                guard settled < SQLiteOutbox.settledAtOnce else {
-                    later.append(piece)
-                    continue
-                }
-                settled += piece.count
-            }
-            pieces.append(piece)
-        }
-        work = later
-        return pieces
     }
 
     // MARK: Transactions

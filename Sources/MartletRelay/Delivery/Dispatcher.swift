@@ -146,9 +146,6 @@ actor Dispatcher {
         loop.atEndOfTurn { [weak self] in self?.assumeIsolated { $0.act() } }
     }
 
-    /// The maximum number of results that are passed to the outbox together, between which it stores other changes.
-    private static let settledAtOnce = 250
-
     private func act() {
         isActing = false
         let now = context.now
@@ -159,8 +156,7 @@ actor Dispatcher {
         }
         for action in actions.claims { claim(action) }
         for push in actions.sends { send(push) }
-        let (results, step) = (actions.settlements, Dispatcher.settledAtOnce)
-        for start in stride(from: 0, to: results.count, by: step) { settle(Array(results[start...].prefix(step))) }
+        if !actions.settlements.isEmpty { settle(actions.settlements) }
         // An earlier timer stays, because the end of a hold time moves in each turn.
         if let delay = machine.nextTime(after: now).map({ Duration.milliseconds($0 - now) }),
             loop.now.advanced(by: delay) < nextActionTime
