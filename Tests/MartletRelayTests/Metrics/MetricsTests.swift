@@ -29,8 +29,8 @@ import Testing
     @Test func `the reason of pushes that are sent again is that of one of them`() {
         var counts = DispatchCounts()
         let lane = Lane(app: "orders", environment: .production)
-        let pushes = (1...40 as ClosedRange<Int64>).map { number in
-            ClaimedPush(number: number, push: .sample(number, lane), acceptedAt: 0, attempts: 0, unknownTries: 0)
+        let pushes = (1...40).map { number in
+            ClaimedPush(number: Int64(number), push: .sample(number, lane), acceptedAt: 0, attempts: 0, unknownTries: 0)
         }
         let busy = SendResult.refused(status: 429, reason: .tooManyRequests, timestamp: nil, retryAfter: nil)
         func fail(_ push: ClaimedPush, _ result: SendResult) {
@@ -188,7 +188,8 @@ import Testing
                 timestamp: nil,
                 retryAfter: nil
             )
-            counts.answered(push, refused, nil, .zero, at: 0)
+            let claimed = ClaimedPush(number: 1, push: push, acceptedAt: 0, attempts: 0, unknownTries: 0)
+            counts.answered(claimed, refused, nil, .zero, at: 0)
         }
         let answer = DispatchCounts.Answer(lane: lane, pushType: "other", status: 400, reason: "other")
         #expect(counts.answers == [answer: 100] && counts.sent == [lane: 100])
