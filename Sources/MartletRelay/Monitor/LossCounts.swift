@@ -19,6 +19,7 @@ struct LossCounts: Sendable, Hashable {
     /// Returns each number that is not 0 as a part of a sentence, such as "5 pushes have expired".
     ///
     /// - Parameter namesPushes: False for parts that follow a number of pushes, such as "5 have expired".
+    /// - Returns: The parts; none without losses.
     func parts(namesPushes: Bool = true) -> [String] {
         let numbers = [
             (expired, "has expired", "have expired"), (abandoned, "was abandoned", "were abandoned"),
