@@ -91,6 +91,7 @@ import Testing
         #expect(refused.status == 503 && detail.hasPrefix("\(error)"), "\(refused.text)")
         let remedy = "it is not known whether the change was made: GET /v1/apps/{app}/dead-letters shows"
         #expect(detail.contains(remedy) == (result == "unknown"), "\(detail)")
+        #expect(refused.json["result"] == (result == "unknown" ? "unknown" : nil), "\(refused.text)")
         await relay.relay.stop()
         await bench.stop()
         let entries = lines.objects.filter { $0["msg"] == "audit" }
