@@ -92,10 +92,14 @@ extension RelayContext {
         for caller: String,
         _ body: @escaping @Sendable () async throws(OutboxError) -> Value
     ) async -> Result<Value, OutboxError> {
-        let longReads = longReads
+        let start = ContinuousClock.now
         return await read { () async throws(OutboxError) -> Value in
             await longReads.begin(of: caller)
             defer { longReads.end(of: caller) }
+            // After that time the caller has got an error, so reads that are still awaited go first.
+            guard ContinuousClock.now - start < .milliseconds(configuration.loadLimits.answerTime) else {
+                throw stallError(since: now)
+            }
             return try await body()
         }
     }
