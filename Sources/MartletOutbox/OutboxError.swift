@@ -25,6 +25,8 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
     /// Whether the change that failed may have been made.
     package let isOutcomeUnknown: Bool
+    /// How a caller learns whether its change was made, as a clause; nil unless a caller's change may have been made.
+    package let remedy: String?
 
     /// Creates an error.
     ///
@@ -32,9 +34,11 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
     ///   - kind: The kind of failure.
     ///   - description: The message, without a final period.
     ///   - isOutcomeUnknown: Whether the change may have been made; nil if that follows from the kind.
-    package init(_ kind: Kind, _ description: String, isOutcomeUnknown: Bool? = nil) {
+    ///   - remedy: How a caller learns whether its change was made, as a clause; nil for another error.
+    package init(_ kind: Kind, _ description: String, isOutcomeUnknown: Bool? = nil, remedy: String? = nil) {
         self.kind = kind
         self.description = description
         self.isOutcomeUnknown = isOutcomeUnknown ?? (kind == .unreachable)
+        self.remedy = remedy
     }
 }

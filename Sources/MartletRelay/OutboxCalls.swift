@@ -28,9 +28,6 @@ final class OutboxCalls: Sendable {
 }
 
 extension RelayContext {
-    /// The clause of the problem of a change that may have been made.
-    static let unknownChange = "it is not known whether the change was made"
-
     /// Reads from the outbox for a caller, who waits as long for a store that does not answer as that of a commit.
     ///
     /// - Parameter body: One read, which continues after its caller has got an error.
@@ -56,7 +53,8 @@ extension RelayContext {
             return try await call(body).get()
         } catch {
             guard error.isOutcomeUnknown else { throw error }
-            throw OutboxError(error.kind, "\(error), so \(Self.unknownChange): \(remedy)", isOutcomeUnknown: true)
+            let message = "\(error), so it is not known whether the change was made: \(remedy)"
+            throw OutboxError(error.kind, message, isOutcomeUnknown: true, remedy: remedy)
         }
     }
 
@@ -94,10 +92,14 @@ extension RelayContext {
         for caller: String,
         _ body: @escaping @Sendable () async throws(OutboxError) -> Value
     ) async -> Result<Value, OutboxError> {
-        let longReads = longReads
+        let start = ContinuousClock.now
         return await read { () async throws(OutboxError) -> Value in
             await longReads.begin(of: caller)
             defer { longReads.end(of: caller) }
+            // After that time the caller has got an error, so reads that are still awaited go first.
+            guard ContinuousClock.now - start < .milliseconds(configuration.loadLimits.answerTime) else {
+                throw stallError(since: now)
+            }
             return try await body()
         }
     }

@@ -133,12 +133,9 @@ extension PushRequestBuilder {
             var push = try push(of: own, sourceRequest, to: .device(token), lane, member.bundleID, id, renderer)
             push.user = member.user
             push.count(towards: alertLimit)
-            if let end = push.end(of: app.quietHours, in: member.timeZone, &zones, at: now) {
-                guard !push.expires(by: end) else {
-                    phones.leaveOut(.quietHours)
-                    continue
-                }
-                push.notBefore = end
+            if let reason = push.wait(for: app.quietHours, in: member.timeZone, &zones, at: now) {
+                phones.leaveOut(reason)
+                continue
             }
             pushes.append(push)
             phones.installations.append(member.installation)

@@ -41,9 +41,7 @@ extension RelayAPI {
         entry.count = (json["purged"] ?? json["requeued"] ?? json["discarded"])?.integerValue
         entry.peer = peer
         entry.status = response.status
-        if response.status == 503, json["detail"]?.stringValue?.contains(RelayContext.unknownChange) ?? false {
-            entry.outcome = .unknown
-        }
+        if response.status == 503, json["result"] == APIProblem.unknownResult.value { entry.outcome = .unknown }
         return entry
     }
 
@@ -63,6 +61,11 @@ extension RelayAPI {
         let ids = (json["ids"]?.elements ?? []).compactMap { $0.stringValue.flatMap { try? APNsID($0) }?.description }
         return ids.isEmpty ? nil : ids.prefix(targetLimit).joined(separator: " ")
     }
+}
+
+extension APIProblem {
+    /// The member of the problem of a change that may have been made.
+    static let unknownResult = JSONValue.Member("result", .string(AuditEntry.Outcome.unknown.rawValue))
 }
 
 extension AuditEntry {

@@ -211,6 +211,7 @@ extension APIProblem {
             case .unavailable: 503
             }
         self.init(status, error.message, at: error.pointer, retryAfter: error.retryAfter)
+        if error.isOutcomeUnknown { extensions = [Self.unknownResult] }
     }
 
     /// Returns the result of a request about installations; its error becomes a problem.

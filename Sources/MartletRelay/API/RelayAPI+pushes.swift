@@ -197,6 +197,7 @@ extension APIProblem {
     /// Creates the problem of a request that the outbox cannot answer at the moment.
     init(_ error: OutboxError) {
         self.init(503, "\(error)", retryAfter: 5)
+        if error.remedy != nil { extensions = [Self.unknownResult] }
     }
 
     /// Creates the problem of a request whose alerts exceed the limits of all its users.

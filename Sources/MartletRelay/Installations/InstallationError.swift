@@ -23,13 +23,22 @@ struct InstallationError: Error, JSONFieldError, Hashable {
     let pointer: String?
     /// The delay in seconds before a retry; nil when a retry would not help.
     let retryAfter: Int?
+    /// Whether the change that failed may have been made.
+    let isOutcomeUnknown: Bool
 
     /// Creates an error from its parts.
-    init(_ kind: Kind, _ message: String, at pointer: String? = nil, retryAfter: Int? = nil) {
+    init(
+        _ kind: Kind,
+        _ message: String,
+        at pointer: String? = nil,
+        retryAfter: Int? = nil,
+        isOutcomeUnknown: Bool = false
+    ) {
         self.kind = kind
         self.message = message
         self.pointer = pointer
         self.retryAfter = retryAfter
+        self.isOutcomeUnknown = isOutcomeUnknown
     }
 
     /// Creates the error of a value in the body.

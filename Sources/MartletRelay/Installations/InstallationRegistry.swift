@@ -190,7 +190,10 @@ actor InstallationRegistry {
         do throws(OutboxError) {
             return try await body()
         } catch {
-            guard author == .app else { throw InstallationError(.unavailable, "\(error)", retryAfter: 5) }
+            guard author == .app else {
+                let isOutcomeUnknown = error.remedy != nil
+                throw InstallationError(.unavailable, "\(error)", retryAfter: 5, isOutcomeUnknown: isOutcomeUnknown)
+            }
             context.logPhoneError(error)
             throw InstallationError(
                 .unavailable,

@@ -140,12 +140,9 @@ struct JobPageBuilder {
             }
             var push = try push(of: own, to: token, of: member, lane, renderer)
             push.count(towards: app?.alertsPerDay.map { AlertLimit(perDay: $0, request: job.job.id) })
-            if let end = push.end(of: app?.quietHours, in: member.timeZone, &zones, at: builder.now) {
-                guard !push.expires(by: end) else {
-                    leftOut[.quietHours, default: 0] += 1
-                    continue
-                }
-                push.notBefore = end
+            if let reason = push.wait(for: app?.quietHours, in: member.timeZone, &zones, at: builder.now) {
+                leftOut[reason, default: 0] += 1
+                continue
             }
             pushes.append(push)
         }

@@ -84,19 +84,25 @@ extension OutboxPush {
         return level == .passive || aps?["sound"]?["critical"]?.wholeValue != 1
     }
 
-    /// Returns the end of the quiet hours for which an alert to an installation has to wait; nil for a push that need
-    /// not wait.
+    /// Makes an alert to an installation wait for the end of the quiet hours that include the time at which it is due.
     ///
     /// - Parameters:
     ///   - quietHours: The quiet hours of the app; nil for none.
     ///   - name: The name of the installation's time zone; nil for none.
     ///   - zones: The zones of the request.
     ///   - now: The time in milliseconds since 1970.
-    /// - Returns: Milliseconds since 1970.
-    func end(of quietHours: QuietHours?, in name: String?, _ zones: inout ZoneLookup, at now: Int64) -> Int64? {
+    /// - Returns: The reason why the push is left out, that it expires by their end; nil for a push that is sent.
+    mutating func wait(
+        for quietHours: QuietHours?,
+        in name: String?,
+        _ zones: inout ZoneLookup,
+        at now: Int64
+    ) -> LeftOutReason? {
         guard let quietHours,
             let end = quietHours.end(at: max(now, notBefore ?? now), in: zones.zone(named: name)), waitsInQuietHours
         else { return nil }
-        return end
+        guard !expires(by: end) else { return .quietHours }
+        notBefore = end
+        return nil
     }
 }

@@ -91,10 +91,26 @@ import Testing
         #expect(refused.status == 503 && detail.hasPrefix("\(error)"), "\(refused.text)")
         let remedy = "it is not known whether the change was made: GET /v1/apps/{app}/dead-letters shows"
         #expect(detail.contains(remedy) == (result == "unknown"), "\(detail)")
+        #expect(refused.json["result"] == (result == "unknown" ? "unknown" : nil), "\(refused.text)")
         await relay.relay.stop()
         await bench.stop()
         let entries = lines.objects.filter { $0["msg"] == "audit" }
         #expect(entries.map { $0["result"] } == [.string(result)], "\(lines.all)")
+    }
+
+    @Test func `a long read whose caller has got an error is not made`() async throws {
+        let bench = try await RelayBench { $0.loadLimits.answerTime = 100 }
+        let context = await bench.relay.context
+        await context.longReads.begin(of: "own")
+        let refused = await context.readAlone(for: "own") { () async throws(OutboxError) -> Void in
+            Issue.record("the read is made")
+        }
+        #expect(throws: OutboxError.self) { try refused.get() }
+        context.longReads.end(of: "own")
+        // Begins after the read has ended.
+        await context.longReads.begin(of: "own")
+        context.longReads.end(of: "own")
+        await bench.stop()
     }
 
     @Test func `the number of calls under way has a bound`() {

@@ -76,25 +76,33 @@ extension QuietHours {
     func `only alerts that are not urgent wait`(type: String, payload: String, waits: Bool) throws {
         let quiet = try QuietHours.test(from: "22:00", to: "07:00")
         let (now, end) = (try Self.milliseconds("2026-12-01T23:00"), try Self.milliseconds("2026-12-02T07:00"))
-        func push(notBefore: Int64? = nil) throws -> OutboxPush {
+        func push(notBefore: Int64? = nil, expiresAt: Int64? = nil) throws -> OutboxPush {
             OutboxPush(
                 lane: Lane(app: "orders", environment: .production),
                 id: APNsID(randomBits: (1, 2)),
                 destination: .device(try DeviceToken(hex: "ab12")),
                 headers: PushHeaders(pushType: type),
                 payload: Array(payload.utf8),
-                notBefore: notBefore
+                notBefore: notBefore,
+                expiresAt: expiresAt
             )
         }
         var zones = ZoneLookup()
-        let due = try push().end(of: quiet, in: nil, &zones, at: now)
-        #expect(due == (waits ? end : nil))
-        let later = try push(notBefore: end).end(of: quiet, in: nil, &zones, at: now)
-        #expect(later == nil)
-        let scheduled = try push(notBefore: now).end(of: quiet, in: nil, &zones, at: now - 86_400_000)
-        #expect(scheduled == (waits ? end : nil))
-        let without = try push().end(of: nil, in: nil, &zones, at: now)
-        #expect(without == nil)
+        var waiting = try push(expiresAt: end + 1)
+        var reason = waiting.wait(for: quiet, in: nil, &zones, at: now)
+        #expect(reason == nil && waiting.notBefore == (waits ? end : nil))
+        var expiring = try push(expiresAt: end)
+        reason = expiring.wait(for: quiet, in: nil, &zones, at: now)
+        #expect(reason == (waits ? .quietHours : nil))
+        var later = try push(notBefore: end)
+        reason = later.wait(for: quiet, in: nil, &zones, at: now)
+        #expect(reason == nil && later.notBefore == end)
+        var scheduled = try push(notBefore: now)
+        reason = scheduled.wait(for: quiet, in: nil, &zones, at: now - 86_400_000)
+        #expect(reason == nil && scheduled.notBefore == (waits ? end : now))
+        var without = try push()
+        reason = without.wait(for: nil, in: nil, &zones, at: now)
+        #expect(reason == nil && without.notBefore == nil)
     }
 
     @Test(arguments: [
