@@ -5,7 +5,7 @@ import MartletOutbox
 import TestSupport
 import Testing
 
-/// The functions of every engine for an operator: pauses, purges and searches.
+/// The functions of every engine for an operator: pauses, purges, searches and due times.
 @Suite struct LaneConformanceTests {
     @Test(arguments: OutboxEngine.allCases)
     func `a pause is stored until the lane is resumed, also over a restart`(engine: OutboxEngine) async throws {
@@ -77,6 +77,30 @@ import Testing
         #expect(try await store.purge(.rides, upTo: nil, limit: 3, at: 3_000).pushes.map(\.id) == [pushes[11].id])
         let none = Lane(app: "nobody", environment: .production)
         #expect(try await store.purge(none, upTo: nil, limit: 3, at: 3_000).pushes.isEmpty)
+        await store.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `the status of a waiting push has its due time`(engine: OutboxEngine) async throws {
+        let store = try await engine.place().open()
+        let pushes = try [
+            OutboxPush.numbered(1), .numbered(2, notBefore: 90_000), .numbered(3, orderKey: "line"),
+            .numbered(4, orderKey: "line"),
+        ]
+        _ = try await store.accept(pushes, at: 1_000)
+        func dueTimes() async throws -> [Int64?] {
+            var times: [Int64?] = []
+            for push in pushes { times.append(try await store.status(of: push.id, of: "orders")?.dueAt) }
+            return times
+        }
+        // A claim lines up the last one.
+        #expect(try await Array(dueTimes().prefix(3)) == [1_000, 90_000, 1_000])
+        let claimed = try await store.claimAll(at: 1_000)
+        #expect(claimed.map(\.push.id) == [pushes[0].id, pushes[2].id])
+        #expect(try await dueTimes() == [nil, 90_000, nil, nil])
+        try await store.settle([claimed[0].postponed(until: 50_000)], at: 2_000)
+        try await store.end(claimed[1], at: 2_000)
+        #expect(try await dueTimes() == [50_000, 90_000, nil, 2_000])
         await store.close(isInOrder: true)
     }
 

@@ -29,7 +29,7 @@ struct AlertModel: Sendable {
     }
 
     mutating func forget(before time: Int64, limit: Int) -> Int {
-        let old = requests.keys.filter { $0.number < time / 86_400_000 }.prefix(limit)
+        let old = requests.keys.filter { $0.number < AlertLimit.day(of: time) }.prefix(limit)
         for day in old { requests[day] = nil }
         return old.count
     }

@@ -90,21 +90,22 @@ BEGIN
 END $$;
 
 -- Adds a job that is not being expanded, with the outcomes of its pushes, and returns its number; returns null if
--- another job has the identifier. The database counts the outcomes of pushes that are moved afterwards.
+-- another job has the identifier. The database counts the outcomes of pushes that are moved afterwards. An end that was
+-- reported before the move has the position 0, which is before all others, so that it is not reported again.
 CREATE FUNCTION martlet.adopt_job(
     p_app bigint, p_id uuid, p_caller text, p_fingerprint bytea, p_request bytea, p_audience text, p_created_at bigint,
     p_not_before bigint, p_expires_at bigint, p_state text, p_expanded_at bigint, p_stored bigint, p_left_out text,
-    p_changed_at bigint, p_states text[], p_counts bigint[]
+    p_changed_at bigint, p_end_cursor bigint, p_states text[], p_counts bigint[]
 ) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     adopted bigint;
 BEGIN
     INSERT INTO martlet.job (
         app, id, caller, fingerprint, request, audience, created_at, not_before, expires_at, high_mark, state,
-        expanded_at, stored, left_out
+        expanded_at, stored, left_out, end_cursor
     ) VALUES (
         p_app, p_id, p_caller, p_fingerprint, p_request, p_audience, p_created_at, p_not_before, p_expires_at, 0,
-        p_state, p_expanded_at, p_stored, p_left_out::jsonb
+        p_state, p_expanded_at, p_stored, p_left_out::jsonb, p_end_cursor
     ) ON CONFLICT DO NOTHING RETURNING number INTO adopted;
     IF adopted IS NULL THEN
         -- An earlier move that was interrupted has added it.

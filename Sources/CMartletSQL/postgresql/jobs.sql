@@ -49,8 +49,7 @@ BEGIN
         FROM martlet.accept(
             p_times, p_apps, p_are_production, p_urgencies, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
             p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
-            p_not_before, p_expires_at, p_checksums, p_payloads, p_users, p_requests, p_alert_limits,
-            p_job
+            p_not_before, p_expires_at, p_checksums, p_payloads, p_users, p_requests, p_alert_limits, p_job
         ) a GROUP BY 1
     ) r;
     UPDATE martlet.job j

@@ -25,15 +25,20 @@ extension OutboxMove {
         let job = stored.job
         let app = try await database.apps.number(of: job.app)
         let states = Outcome.State.allCases
+        // The webhook has not accepted the ends after its position. An app without a position probably has no webhook.
+        let position = try await file.records.cursor(of: "webhook-jobs " + job.app)
+        let isReported = stored.endCursor.map { position == 0 || $0 <= position } ?? false
+        let endCursor: Int64? = isReported ? 0 : nil
         let number = try await database.connections.query(
             .accepting,
-            "SELECT martlet.adopt_job(\(Parameter.places(16)))",
+            "SELECT martlet.adopt_job(\(Parameter.places(17)))",
             [
                 .integer(app), .identifier(job.id), .text(job.caller), .bytes(job.fingerprint), .bytes(job.request),
                 .text(job.audience), .integer(stored.createdAt), .integer(job.notBefore), .integer(job.expiresAt),
                 .text(stored.state.rawValue), .integer(stored.expandedAt), .integer(Int64(stored.stored)),
                 .text(JobCounts.text(stored.leftOut)), .integer(stored.outcomesChangedAt),
-                .texts(states.map(\.rawValue)), .integers(states.map { Int64(stored.outcomes[$0] ?? 0) }),
+                .integer(endCursor), .texts(states.map(\.rawValue)),
+                .integers(states.map { Int64(stored.outcomes[$0] ?? 0) }),
             ]
         ) { $0.first?.optionalInteger(at: 0) }
         if let number { return number }

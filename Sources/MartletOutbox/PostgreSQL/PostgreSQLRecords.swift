@@ -220,7 +220,7 @@ struct PostgreSQLRecords: OutboxRecords {
                 ORDER BY d.day LIMIT $2 FOR UPDATE SKIP LOCKED
             ) RETURNING 1
             """,
-            [.integer(time / 86_400_000), .integer(Int64(limit))]
+            [.integer(AlertLimit.day(of: time)), .integer(Int64(limit))]
         ) { $0.count }
     }
 }

@@ -102,6 +102,7 @@ final class JobTable {
         ).run(with: page.nextCursor, Int64(page.isLast ? 1 : 0), now, Int64(stored), JobCounts.text(leftOut), page.job)
         return .stored(pushes: stored, leftOut: refused)
     }
+
     /// Gives jobs that have ended their positions in the order of ends, and returns them.
     func recordEnds(limit: Int) throws(SQLiteError) -> [StoredJob] {
         var ended = try all(

@@ -267,7 +267,7 @@ struct SQLiteRecords: OutboxRecords {
                     SELECT app, user_id, day FROM alert_day WHERE day < ? ORDER BY day LIMIT ?
                 )
                 """
-            ).run(with: time / 86_400_000, Int64(limit))
+            ).run(with: AlertLimit.day(of: time), Int64(limit))
             return tables.database.connection.changes
         }
     }

@@ -326,8 +326,9 @@ struct DeliveryMachine {
                 settle(push, Settlement(push, .ended(outcome)))
                 continue
             }
-            sending[push.number] = push
-            lanes[name]?.sent(push.push.urgency, at: now)
+            // After a lost claim, the push may be in flight already: the first answer is that of both attempts.
+            let isInFlight = sending.updateValue(push, forKey: push.number) != nil
+            if !isInFlight { lanes[name]?.sent(push.push.urgency, at: now) }
             return push
         }
         return nil

@@ -135,7 +135,9 @@ struct DispatchCounts: Sendable {
 
     /// Forgets a push that is not sent again, because it has ended.
     mutating func forgetRetry(_ id: APNsID, _ lane: Lane) {
-        latestRetries[lane]?.removeAll { $0.id == id }
+        // Most pushes are not found, and nothing is searched before the first retry.
+        guard let index = latestRetries[lane]?.firstIndex(where: { $0.id == id }) else { return }
+        latestRetries[lane]?.remove(at: index)
     }
 
     mutating func ended(_ outcome: Outcome, _ lane: Lane) {

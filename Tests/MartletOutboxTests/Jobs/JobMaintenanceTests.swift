@@ -100,6 +100,26 @@ import Testing
         await outbox.close(isInOrder: true)
     }
 
+    @Test func `a reported end of a job is not reported again after a move`() async throws {
+        let source = try await OutboxEngine.sqlite.place()
+        let file = try await source.open()
+        for number in [1, 2] as [UInt64] {
+            let job = try await file.jobs.addNew(.numbered(number))
+            _ = try await file.jobs.cancel(job.job.id, of: "orders", at: 30)
+        }
+        let ends = try await file.jobs.recordEnds(limit: 9)
+        let first = try #require(ends.first)
+        try await file.records.setCursor(try #require(first.endCursor), of: "webhook-jobs orders")
+        await file.close(isInOrder: true)
+        let target = try await OutboxEngine.postgresql.place()
+        #expect(try await OutboxMove(from: source.file, to: target.address).run(at: 60_000).jobs == 2)
+        let outbox = try await target.open()
+        #expect(try await outbox.jobs.recordEnds(limit: 9).map(\.job.id) == ends.dropFirst().map(\.job.id))
+        let reports = try await outbox.jobs.endedJobs(of: "orders", after: 0, limit: 9)
+        #expect(reports.map(\.job.id) == ends.dropFirst().map(\.job.id))
+        await outbox.close(isInOrder: true)
+    }
+
     @Test func `a file with an expanding job is not moved`() async throws {
         let source = try await OutboxEngine.sqlite.place()
         var file = try await source.open()

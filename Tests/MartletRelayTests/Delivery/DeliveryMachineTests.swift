@@ -259,6 +259,21 @@ import Testing
         #expect(machine.isIdle)
     }
 
+    @Test func `a push that is claimed again while it is in flight counts once`() throws {
+        var machine = machine(claimed: [push(1, Self.busy)])
+        #expect(machine.takeActions(at: 0).sends.count == 1)
+        machine.claimsLost()
+        let claims = machine.takeActions(at: 10).claims
+        let action = try #require(claims.first { $0.lane == Self.busy && $0.urgency == .immediate })
+        var again = push(1, Self.busy)
+        again.claim = 1
+        machine.claimed(Claim(pushes: [again], nextDue: nil), action, at: 20)
+        #expect(machine.takeActions(at: 20).sends == [again])
+        for time in [30, 40] as [Int64] { machine.answered(1, .accepted(uniqueID: nil), at: time) }
+        #expect(machine.lanes[Self.busy]?.inFlight == 0)
+        #expect(machine.takeActions(at: 40).settlements.map(\.claim) == [1])
+    }
+
     @Test func `a clock that is set back does not prolong pauses`() {
         var machine = machine(claimed: [push(1, Self.busy), push(2, Self.calm)], at: 10_000_000)
         #expect(machine.takeActions(at: 10_000_000).sends.count == 2)
