@@ -59,8 +59,8 @@ package protocol OutboxStore: Sendable {
 
     /// Stores the results of claimed pushes in one transaction.
     ///
-    /// A result of another claim than the current one is ignored. It is such a result when it was stored before, its
-    /// answer was lost, and the push has been claimed again since.
+    /// The result of a claim that is not the current one is ignored: a result that is stored again, because the answer
+    /// was lost, may arrive after the push has been claimed again.
     ///
     /// - Parameters:
     ///   - settlements: The results.

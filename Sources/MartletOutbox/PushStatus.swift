@@ -20,10 +20,10 @@ package struct PushStatus: Sendable, Hashable {
     package var state: State
     /// The failed attempts; empty for a status that was not read from the store.
     package var history: AttemptHistory
-    /// The time from which on a push that waits is sent, or sent again, in milliseconds since 1970.
+    /// The earliest time at which a waiting push is sent, or sent again, in milliseconds since 1970.
     ///
-    /// Nil for a push in any other state or behind another one in its line, and for a status that was not looked up by
-    /// an identifier.
+    /// Nil for a push in another state, for one that waits for earlier pushes with its order key, and for a status that
+    /// was not looked up by an identifier.
     package var dueAt: Int64?
     /// The outcome of a push that has ended; nil for one that has not.
     package var outcome: Outcome? { if case .ended(let outcome, _) = state { outcome } else { nil } }

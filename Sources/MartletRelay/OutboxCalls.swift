@@ -4,8 +4,9 @@ internal import MartletHTTPServer
 internal import MartletOutbox
 internal import Synchronization
 
-/// The number of reads and changes of the outbox for callers: a store that does not answer leaves those behind whose
-/// callers have got an error.
+/// The number of reads and changes of the outbox for callers that are under way, which has a limit.
+///
+/// While the store does not answer, calls remain under way after their callers have got an error.
 final class OutboxCalls: Sendable {
     /// The maximum number of calls under way.
     static let limit = 5_000
@@ -28,7 +29,7 @@ final class OutboxCalls: Sendable {
 }
 
 extension RelayContext {
-    /// Reads from the outbox for a caller, who waits as long for a store that does not answer as that of a commit.
+    /// Reads from the outbox for a caller, which gets an error if the store does not answer in the time for a commit.
     ///
     /// - Parameter body: One read, which continues after its caller has got an error.
     /// - Returns: The result, or the error that the store has not answered in time.
@@ -38,10 +39,10 @@ extension RelayContext {
         await call(body)
     }
 
-    /// Changes the outbox for a caller, who waits as long as for a read.
+    /// Changes the outbox for a caller, which gets an error after the same time as for a read.
     ///
     /// - Parameters:
-    ///   - remedy: How a caller who got no answer learns whether the change was made, as a clause.
+    ///   - remedy: The clause that tells how to find out whether the change was made.
     ///   - body: One change and what follows from it, which continue after the caller has got an error.
     /// - Returns: The result.
     /// - Throws: ``OutboxError``; with the remedy when the change may have been made.
@@ -87,7 +88,7 @@ extension RelayContext {
 
     /// Reads from the outbox for a caller, as ``read(_:)``, while no other long read of the caller is under way.
     ///
-    /// The time that the caller waits for its other reads counts.
+    /// The time limit includes the wait for the caller's other reads.
     func readAlone<Value: Sendable>(
         for caller: String,
         _ body: @escaping @Sendable () async throws(OutboxError) -> Value

@@ -78,7 +78,7 @@ import Testing
         _ = await bench.relay.stop()
     }
 
-    @Test func `no cell of an export begins a formula, and an import reads it`() async throws {
+    @Test func `no cell of an export is a formula, and an import reads it`() async throws {
         let bench = try await Bench()
         let users = [
             "=1+1", "+1", "-1", "@SUM(A1)", "\u{FF1D}1", " =1", "\u{A0}=1", "'=1", "''=1", "'", "'anna", "=\u{301}1",

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a claim searches from the end of the last one or 2 seconds before`() throws {
+    @Test func `a claim searches from the last one, or two seconds before it`() throws {
         var progress = ClaimProgress()
         #expect(start(&progress, at: now) == .min)
         progress.recordClaim(try pushes(1, 2), of: key, through: 10_000)
@@ -35,7 +35,7 @@ import Testing
         #expect(start(&progress, at: now + .milliseconds(251)) == 10_000)
     }
 
-    @Test func `a push of this node that is due earlier is found by the next claim`() throws {
+    @Test func `an earlier push of this node is found by the next claim`() throws {
         var progress = ClaimProgress()
         _ = start(&progress, at: now)
         progress.recordClaim(try pushes(1), of: key, through: 10_000)
@@ -57,7 +57,7 @@ import Testing
         #expect(start(&progress, at: .now) == .min)
     }
 
-    @Test func `claims whose results were lost are released for two minutes, while none is under way`() throws {
+    @Test func `claims with lost results are released for two minutes`() throws {
         var progress = ClaimProgress()
         #expect(progress.claimsToKeep(at: now) == nil)
         progress.recordReconnection(at: now)

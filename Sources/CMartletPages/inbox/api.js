@@ -86,7 +86,10 @@ export const removePushes = (query, more) =>
  */
 export const simulatorEvents = new EventTarget()
 
-/** The time without an event after which the simulator does not answer, in milliseconds: it sends one every three seconds. */
+/**
+ * The time in milliseconds after the last event `alive` when the connection counts as lost; the simulator sends the event
+ * every three seconds.
+ */
 const silenceLimit = 9000
 /** The time after which a refused subscription is tried again, and the longest time to find the reason, in milliseconds. */
 const retryDelay = 3000
@@ -100,7 +103,7 @@ export function follow(query, handlers) {
   const source = new EventSource(serverURL(path))
   let [silence, isSilent] = [0, false]
   source.addEventListener("open", handlers.open)
-  // The connection of a simulator that is stopped, or of a machine that is gone, stays open.
+  // The browser does not notice that a simulator is suspended or that its machine has lost the network.
   source.addEventListener("alive", () => {
     clearTimeout(silence)
     silence = setTimeout(() => {

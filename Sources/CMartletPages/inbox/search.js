@@ -28,7 +28,7 @@ export class SearchField {
   /** The search that is in progress, or the last one. */
   #running = Promise.resolve()
   #suggestions = []
-  /** Counts how often the suggestions were opened and closed. */
+  /** The number of times that the suggestions were opened or closed. */
   #changes = 0
   #active = -1
   /** What is wrong with the last search; empty for a valid one. */

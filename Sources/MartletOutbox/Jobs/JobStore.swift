@@ -11,8 +11,8 @@ package import MartletCore
 /// - A push that ends is counted in the transaction in which it ends, whatever ends it. A dead letter that is queued
 ///   again is not counted as dead any more; one that is deleted stays counted.
 /// - ``StoredJob/unfinished`` is the number of the job's pushes that have not ended.
-/// - The end of a job is recorded once, also if a dead letter is queued again later. No job gets a
-///   ``StoredJob/endCursor`` before those that have been read.
+/// - The end of a job is recorded once, also if a dead letter is queued again later. A job gets a greater
+///   ``StoredJob/endCursor`` than all that have been read.
 ///
 /// Times are milliseconds since 1970. Methods can be called concurrently. Texts may not contain control characters.
 package protocol JobStore: Sendable {

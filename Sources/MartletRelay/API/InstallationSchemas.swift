@@ -266,7 +266,7 @@ enum InstallationSchemas {
             "type": "object", "required": ["user", "tokens"], "additionalProperties": false,
             "description": "A line of an import: an installation as it is listed, or a part of it",
             "properties": {
-              "app": {"type": ["string", "null"], "description": "The app in the path, if present"},
+              "app": {"type": ["string", "null"], "description": "Must be the app in the path"},
               "id": {"oneOf": [{"$ref": "#/components/schemas/InstallationID"}, {"type": "null"}],
                 "description": "Without it, the app, the environment and the device token determine the identifier"},
               "user": {"$ref": "#/components/schemas/User"},
@@ -286,7 +286,7 @@ enum InstallationSchemas {
               "refused": {"type": "integer"},
               "unknown-time-zones": {
                 "type": "array", "maxItems": \#(InstallationImportRun.unknownZoneLimit), "items": {"type": "string"},
-                "description": "Time zones of lines that the IANA database does not have; absent without one"
+                "description": "The first time zones that the IANA database does not have; absent without one"
               },
               "problems": {
                 "type": "array", "maxItems": \#(InstallationImportRun.problemLimit),

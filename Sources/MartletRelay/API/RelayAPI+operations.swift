@@ -166,7 +166,7 @@ extension RelayAPI {
             let name = call.arguments["node"] ?? ""
             let exists = try await call.parts.change(
                 await call.parts.outbox.shared?.fleet.requestDrain(Int64(name) ?? 0) ?? false,
-                remedy: "GET /v1/status shows the relays"
+                remedy: "GET /v1/status shows the state of each relay"
             )
             guard exists else { throw APIProblem(404, "relay \(ShownValue(name)) does not exist") }
             return .json(["state": "draining"], status: 202)

@@ -64,8 +64,15 @@ extension RelayAPI {
                     .schema("PushAnswer"),
                     fields: [("location", "The path of the push or the job; missing with several tokens or users")]
                 ),
+                RouteAnswer(
+                    429,
+                    "Too many requests, or the users get no more alerts on this day, with the numbers in `left-out`",
+                    ["allOf": [.schema("Problem"), ["type": "object", "properties": ["left-out": .schema("LeftOut")]]]],
+                    type: "application/problem+json",
+                    fields: [("retry-after", "Seconds to wait before a retry")]
+                ),
             ],
-            problems: [410, 422, 429, 503]
+            problems: [410, 422, 503]
         ) { (call) throws(APIProblem) in
             var builder = try await call.parts.intake.requestBuilder(for: call)
             let request = try PushRequest(try call.json())

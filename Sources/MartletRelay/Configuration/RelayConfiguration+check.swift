@@ -127,8 +127,8 @@ extension RelayConfiguration {
         }
         for app in apps where app.quietHours?.leaveLessThanAnHour == true {
             remarks.append(
-                "the quiet-hours of \(app.name) leave less than an hour of each day for alerts, which wait from the"
-                    + " time in from until that in to"
+                "the quiet-hours of \(app.name) leave less than an hour of each day for alerts: they begin at from and"
+                    + " end at to"
             )
         }
         return remarks + sharedKeyRemarks + (telemetry?.remarks ?? [])

@@ -122,7 +122,7 @@ struct DispatchCounts: Sendable {
         _ decision: DeliveryPolicy.Decision?
     ) {
         guard let decision, !decision.isFinal else { return }
-        // An attempt that concerns the lane, as one without a connection does, is none of the push.
+        // A failure of the lane, such as a missing connection, is not an attempt of the push.
         let isOfPush = if case .settle = decision { true } else { false }
         guard isOfPush || claimed.attempts > 0 else { return }
         let push = claimed.push

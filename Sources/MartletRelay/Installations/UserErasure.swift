@@ -22,8 +22,8 @@ struct UserErasure {
         self.parts = parts
     }
 
-    /// Cancels the waiting pushes of the user, deletes the dead letters, and removes the installations, the tickets and
-    /// the counts of alerts and the values in the requests of jobs.
+    /// Cancels the waiting pushes of the user, deletes the dead letters, and removes the installations, the tickets,
+    /// the counts of alerts, and the values in the requests of jobs.
     ///
     /// The installations are removed after the pushes, so that a call that failed can be repeated: pushes that were
     /// accepted before a phone had enrolled are found by its tokens.

@@ -14,7 +14,8 @@ struct IncomingPushes {
     static let limitPerCaller = 1_000
     /// The maximum number of pushes of one request in a group.
     ///
-    /// A group with as many is passed to the outbox once it has answered for all pushes of the caller before.
+    /// A group of this size is passed to the outbox only after the outbox has answered for all earlier pushes of the
+    /// caller.
     static let groupSize = 250
 
     /// A callback with the outbox's answers, one for each push of the group, and the time that is stored with the

@@ -4,7 +4,7 @@ internal import MartletCore
 
 /// A log entry about an administrative request.
 package struct AuditEntry: Sendable {
-    /// The outcomes of an action.
+    /// The outcome of an action.
     package enum Outcome: String, Sendable {
         case done
         case failed

@@ -73,7 +73,7 @@ struct RecentRates {
         return (max(0, now.attempts - before.attempts), max(0, now.failures - before.failures))
     }
 
-    /// Returns whether a lane had numbers in the last minute, after attempts in this minute.
+    /// Returns whether the numbers of a lane are later than its first attempt in the last minute.
     func isRecent(_ numbers: Totals, of lane: Lane) -> Bool { numbers.attempts > minuteStart(of: lane).attempts }
 
     /// Returns the numbers of a lane at the start of the last minute.

@@ -24,7 +24,7 @@ extension SimulatorEvent {
         case .previewsChanged: ServerSentEvent.bytes("previews", [:])
         case .archiveFailed(let error): ServerSentEvent.bytes("trouble", ["detail": .string(error.description)])
         case .noticed: []
-        // A browser reports no comment to a page.
+        // A browser does not pass comments in the stream to the page.
         case .keepAlive: ServerSentEvent.bytes("alive", [:])
         }
     }

@@ -34,8 +34,8 @@ actor PushInbox {
     private static let nameLimit = 10_000
     /// The maximum number of unread events of a reader of all events.
     private static let backlogLimit = 10_000
-    /// The maximum time without an event: the inbox page reports a lost connection after three times as long, and
-    /// proxies and browsers close a connection that is idle for a minute.
+    /// The interval of ``SimulatorEvent/keepAlive``: the inbox page reports a lost connection after three intervals
+    /// without one, and proxies and browsers close a connection that is idle for a minute.
     private static let keepAliveInterval: Duration = .seconds(3)
 
     private nonisolated let loop: EventLoop

@@ -52,7 +52,7 @@ package final class ListeningSocket<ID> {
     private static var reportInterval: Duration { .seconds(1) }
     /// The number of connections that a socket accepts in one turn of the loop.
     ///
-    /// A flood of clients thus does not keep the loop from the connections it has.
+    /// The limit lets the loop serve its other connections during a flood of clients.
     private static var acceptedInTurn: Int { 16 }
     /// The number of free ports of 127.0.0.1 that are tried until one is free at `::1`, too.
     private static var freePortAttempts: Int { 16 }
@@ -136,7 +136,7 @@ package final class ListeningSocket<ID> {
         accept(atMost: Int(SOMAXCONN))
     }
 
-    /// Accepts connections, up to the limit; those that are left wait for the next turn of the loop.
+    /// Accepts connections, up to the limit; the others wait for the next turn of the loop.
     ///
     /// - Parameter count: The number of connections that each socket accepts.
     private func accept(atMost count: Int) {

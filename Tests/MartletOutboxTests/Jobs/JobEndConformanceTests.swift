@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
-    func `a job with another request has its fingerprint and its progress`(engine: OutboxEngine) async throws {
+    func `a job with another request has its fingerprint and progress`(engine: OutboxEngine) async throws {
         let place = try await engine.place()
         var outbox = try await place.open()
         let other = try await outbox.jobs.addNew(.numbered(1))

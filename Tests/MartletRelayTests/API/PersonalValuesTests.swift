@@ -131,7 +131,7 @@ import Testing
         #expect(try Self.alert(for: "bob", of: request) == expected)
     }
 
-    @Test func `a default takes the place of a value that a user does not have`() throws {
+    @Test func `a default replaces a value that a user does not have`() throws {
         let request = try Self.request(
             #"{"anna":{"name":"Anna"}}"#,
             Self.twoNames,

@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: [(SendResult.unknown, "NoAnswer"), (.lost, "ConnectionLost")])
-    func `a push that Apple never answers ends with the reason of its last attempt`(
+    func `an unanswered push ends with the reason of its last attempt`(
         result: SendResult,
         reason: String
     ) throws {

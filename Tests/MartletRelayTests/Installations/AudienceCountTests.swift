@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: [("POST", path, #"{"where":"all"}"#), ("GET", "/v1/apps/orders/installations", "")])
-    func `a count or a list of a caller waits for another of the caller`(
+    func `a count or list of a caller waits for the caller's others`(
         method: String,
         path: String,
         body: String

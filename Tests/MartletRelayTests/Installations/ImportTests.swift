@@ -142,7 +142,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `an app cannot take the identifiers that another app's imports have`() async throws {
+    @Test func `an app cannot block the identifiers of another app's imports`() async throws {
         let bench = try await EnrollmentBench()
         let line = #"{"user":"anna","tokens":{"device":"ab12"}}"#
         _ = await bench.ask("POST", "/installations", line)

@@ -75,7 +75,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a job sends the values of each user in its language, or leaves the user out`() async throws {
+    @Test func `a job sends the values of each user in the user's language`() async throws {
         let bench = try await EnrollmentBench()
         try await enrollPhones(bench)
         let content = #""payload":{"aps":{"alert":"Hi {{name}}"}},"locales":{"de":{"aps":{"alert":"Hallo {{name}}"}}}"#

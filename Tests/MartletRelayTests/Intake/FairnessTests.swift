@@ -174,7 +174,7 @@ import Testing
         #expect(order == ["a1", "b1", "c1", "a2", "b2", "a3"] && turns.isEmpty)
     }
 
-    @Test func `a repeated long list has the identifiers of the first, each once`() async throws {
+    @Test func `a repeated long list has the same identifiers, each once`() async throws {
         let (bench, _) = try await bench()
         let count = 2 * LongRequests.destinationsPerTurn + 1
         let tokens = (0..<count).map { #""\#(String(0xA000 + $0, radix: 16))""# }.joined(separator: ",")

@@ -65,7 +65,7 @@ import Testing
         await restarted.stop()
     }
 
-    @Test func `the end of a job is reported to the webhook until it accepts the report`() async throws {
+    @Test func `the end of a job is reported until the webhook accepts it`() async throws {
         let calls = Calls()
         let server = try await HTTP1Listener(host: "127.0.0.1", port: 0, limits: HTTP1Listener.Limits()) { request in
             await calls.record(request)

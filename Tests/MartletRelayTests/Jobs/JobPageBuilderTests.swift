@@ -114,7 +114,7 @@ import Testing
         #expect(names == ["de", "en", "fr", "en", "de"])
     }
 
-    @Test func `each installation of a page has the values of its user, or a reason`() throws {
+    @Test func `an installation has the values of its user, or a reason`() throws {
         let request = #"""
             {"default-values":{"count":0},"payload":{"aps":{"alert":"Hi"},"n":"{{name}} {{count}}"},"to":{"all":true},
              "values":{"user 1":{"name":"Anna","count":2},"user 3":{"name":"Carl"}}}

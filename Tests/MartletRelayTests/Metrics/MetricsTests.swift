@@ -26,7 +26,7 @@ import Testing
         #expect(counts.failing[lane] == nil)
     }
 
-    @Test func `the reason of pushes that are sent again is that of one of them`() {
+    @Test func `the retry reason of a lane is that of one of its pushes`() {
         var counts = DispatchCounts()
         let lane = Lane(app: "orders", environment: .production)
         let pushes = (1...40).map { number in

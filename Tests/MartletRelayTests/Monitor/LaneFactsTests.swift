@@ -111,7 +111,7 @@ import Testing
         #expect(note == figures["Failing"]?.note, "a pause does not change the time since which attempts count")
     }
 
-    @Test func `a figure names the end of an outage from which attempts count`() {
+    @Test func `a figure states that attempts count since the last outage`() {
         var facts = Self.facts(attempts: 40, failures: 0, Self.backlog(0))
         facts.isCountedSinceOutage = true
         let figure = Self.figures(facts)["Failing"]

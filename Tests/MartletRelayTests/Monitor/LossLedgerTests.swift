@@ -96,7 +96,7 @@ import Testing
         #expect(ledger[.expiry(Self.orders)] == nil)
     }
 
-    @Test func `damaged pushes are lost because of their damage, whatever else lasts`() {
+    @Test func `damaged pushes count for their damage during other problems`() {
         var recent = RecentLosses()
         let damaged = Outcome(.dead, reason: Outcome.damagedReason)
         for _ in 0..<4 { recent.add(damaged, of: Self.orders, from: 2_000, to: 2_000) }

@@ -82,7 +82,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `requests with one identifier and different content count each`() async throws {
+    @Test func `requests with one identifier count once for each content`() async throws {
         let bench = try await EnrollmentBench(clock: TestClock().wall, alertsPerDay: 2)
         var phones: [String] = []
         for token in ["a1", "a2", "a3"] {
