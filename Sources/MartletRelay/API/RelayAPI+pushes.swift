@@ -67,7 +67,11 @@ extension RelayAPI {
                 RouteAnswer(
                     429,
                     "Too many requests, or the users get no more alerts on this day, with the numbers in `left-out`",
-                    ["allOf": [.schema("Problem"), ["type": "object", "properties": ["left-out": .schema("LeftOut")]]]],
+                    [
+                        "allOf": [
+                            .schema("Problem"), ["type": "object", "properties": ["left-out": .schema("LeftOut")]],
+                        ]
+                    ],
                     type: "application/problem+json",
                     fields: [("retry-after", "Seconds to wait before a retry")]
                 ),
