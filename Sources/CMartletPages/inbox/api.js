@@ -101,21 +101,19 @@ const retryDelay = 3000
 export function follow(query, handlers) {
   const path = `/api/v1/events?${queryParameters(query, view)}`
   const source = new EventSource(serverURL(path))
-  let [silence, isSilent] = [0, false]
+  let silence = 0
   source.addEventListener("open", handlers.open)
-  // The browser does not notice that a simulator is suspended or that its machine has lost the network.
+  // The browser does not notice that a simulator is suspended or its machine is gone, and keeps the connection.
   source.addEventListener("alive", () => {
     clearTimeout(silence)
     silence = setTimeout(() => {
-      isSilent = true
+      source.close()
       handlers.lost("")
+      follow(query, handlers)
     }, silenceLimit)
-    if (isSilent) handlers.open()
-    isSilent = false
   })
   source.addEventListener("error", async () => {
     clearTimeout(silence)
-    isSilent = false
     // The browser reconnects after a lost connection, but not after a refusal.
     if (source.readyState !== EventSource.CLOSED) {
       handlers.lost("")

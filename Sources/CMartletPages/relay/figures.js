@@ -12,7 +12,7 @@ export const count = (value) => (value === undefined ? "unknown" : grouped(value
 export const rate = (value = 0) => (value < 10 ? String(Math.round(value * 10) / 10) : grouped(Math.round(value)))
 
 /** The duration from a time until `now`, both by the clock of the relay. */
-export const age = (time, now) => durationText(Math.max(0, now - time) / 1000)
+const age = (time, now) => durationText(Math.max(0, now - time) / 1000)
 
 /** The tones of the states in which a push ends. */
 export const outcomeTones = { delivered: "good", refused: "bad", dead: "bad", expired: "warning" }

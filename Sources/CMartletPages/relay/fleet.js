@@ -4,7 +4,7 @@
 
 import { chip, definitionList, table } from "./components.js"
 import { element } from "./dom.js"
-import { age, ageElement, rate, updateWhenChanged } from "./figures.js"
+import { ageElement, rate, updateWhenChanged } from "./figures.js"
 import { durationText, grouped } from "./texts.js"
 
 /** Shows the figures that matter first. */
@@ -31,7 +31,7 @@ export function showFleet(section, container, { nodes = [], now, "nodes-outdated
     { name: "Delivered a second", isNumber: true, value: (node) => rate(node["delivered-per-second"]) },
     { name: "Delivered", isNumber: true, value: (node) => grouped(node.outcomes.delivered) },
   ]
-  const facts = nodes.map((node) => [node, age(node["started-at"], now), Math.floor(node["silent-ms"] / 1000)])
+  const facts = nodes.map(({ "silent-ms": silence, ...node }) => [node, node.state === "missing" && Math.floor(silence / 1000)])
   updateWhenChanged(container, [facts, outdated], () => [
     outdated ? element("p", { class: "problem" }, "These are the last known data: the database does not answer since ", ageElement(outdated, now, ".")) : null,
     table("Relays that share this database", columns, nodes),
@@ -50,7 +50,7 @@ function sizeText(bytes) {
 export function showFacts(container, { version, storage, connections, outcomes: counts, caller, "started-at": start, now }) {
   const outcomes = ["delivered", "refused", "expired", "cancelled", "dead"].map((state) => `${grouped(counts[state])} ${state}`)
   const place = storage["free-bytes"] === undefined ? storage.place : `${storage.place}, ${sizeText(storage["free-bytes"])} free on its disk`
-  updateWhenChanged(container, [version, place, connections, outcomes, caller, age(start, now)], () => definitionList({
+  updateWhenChanged(container, [version, place, connections, outcomes, caller, start], () => definitionList({
     Version: version, Started: ageElement(start, now, " ago"), Storage: place, "Pushes since the start": outcomes.join(", "),
     "Client connections": grouped(connections), "Your key": `${caller.name} (${caller.scopes.join(", ")})`,
   }))

@@ -5,7 +5,7 @@
 import { button, confirmed } from "./components.js"
 import { element } from "./dom.js"
 import { showExpired } from "./expired.js"
-import { age, ageElement, clockElement, updateWhenChanged } from "./figures.js"
+import { ageElement, clockElement, updateWhenChanged } from "./figures.js"
 import { icon } from "./icons.js"
 import { laneName, resumeAll } from "./lanes.js"
 import { showLettersOf } from "./letters.js"
@@ -33,8 +33,8 @@ export function showIncidents(container, status, refresh) {
   showAgain = () => showIncidents(container, status, refresh)
   const urgent = incidents.filter(({ severity }) => severity !== "notice")
   const calm = urgent.length ? [] : [banner("good", "shown", element("p", { class: "incident-title" }, element("strong", {}, headline)))]
-  // The text changes with each minute, and the announcement only with the problems themselves.
-  const facts = incidents.map(({ text, since, ...incident }) => [incident, since !== undefined && age(since, now)])
+  // The text repeats the age, which `updateAges` changes.
+  const facts = incidents.map(({ text, ...incident }) => incident)
   updateWhenChanged(container, [calm.length ? headline : "", facts, status.caller["may-manage"], resumable(status), showsAll], () => calm.length
     ? [...calm, ...lines(incidents, now)] : [incidentBanner(incidents[0], now), ...lines(incidents.slice(1), now)])
   document.title = urgent.length ? `${urgent.length} ⚠ Martlet relay` : "Martlet relay"

@@ -5,7 +5,7 @@
 import { announce, button, chip, chips, confirmed, table } from "./components.js"
 import { icon } from "./icons.js"
 import { element } from "./dom.js"
-import { age, ageElement, count, rate, updateWhenChanged } from "./figures.js"
+import { ageElement, count, rate, updateWhenChanged } from "./figures.js"
 import { appPath, request } from "./relay.js"
 import { counted, durationText, grouped } from "./texts.js"
 
@@ -59,7 +59,7 @@ function columns(caller) {
   return [
     cell("Lane", laneName, laneElement, { isHeader: true }),
     cell("State", (lane) => [lane.state, lane.reason, lane["manual-pause"]], stateOf),
-    cell("Since", (lane, { now }) => [since(lane), since(lane) && age(since(lane), now)],
+    cell("Since", (lane) => since(lane) ?? null,
       (lane, { now }) => (since(lane) ? ageElement(since(lane), now) : element("span", { class: "faint" }, "–"))),
     figure("Waiting", (lane) => count(lane.waiting)),
     figure("Oldest", oldest),

@@ -92,6 +92,7 @@ async function show(status, isForced, isCurrent) {
   byID("sign-in").hidden = true
   // Only what has the focus scrolls by keys.
   if (isFirst) byID("status").focus()
+  updateAges(status.now)
   showIncidents(byID("incidents"), status, () => refresh({ isForced: true }))
   loadRunbook().catch(() => {})
   showTiles(byID("tiles"), status)
@@ -112,7 +113,6 @@ async function show(status, isForced, isCurrent) {
   showJobs(byID("jobs"), status)
   showPhones(byID("phones"), byID("phones-form"), status)
   showUser(byID("user"), byID("user-form"), status)
-  updateAges(status.now)
 }
 
 /** Lists the latest events, newest first, as the marks in the plots cannot be read by everyone. */
