@@ -25,7 +25,7 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
     /// Whether the change that failed may have been made.
     package let isOutcomeUnknown: Bool
-    /// How a caller learns whether its change was made, as a clause; nil unless a caller's change may have been made.
+    /// A clause about the way in which a caller learns whether its change was made; nil unless it may have been made.
     package let remedy: String?
 
     /// Creates an error.
