@@ -236,7 +236,15 @@ package struct OutboxModel: Sendable {
         }
         guard let number = numbers[name], let row = rows[number] else { return nil }
         let state: PushStatus.State = claimed[number] != nil ? .inFlight : .accepted
-        return PushStatus(id: id, lane: row.push.lane, acceptedAt: row.acceptedAt, state: state, history: row.history)
+        var status = PushStatus(
+            id: id,
+            lane: row.push.lane,
+            acceptedAt: row.acceptedAt,
+            state: state,
+            history: row.history
+        )
+        status.dueAt = state == .accepted ? row.readyAt : nil
+        return status
     }
 
     package mutating func expire(at now: Int64, limit: Int) -> [PushStatus] {
