@@ -5,12 +5,12 @@ import Synchronization
 
 /// A proxy that forwards bytes to a server on this machine and cuts each connection after a random number of bytes.
 package final class CuttingProxy: Sendable {
-    package let port: UInt16
-    private let descriptor: CInt
+    private let listener: LoopbackListener
     private let server: UInt16
     private let cutCount = Mutex(0)
     private let longest: Int
 
+    package var port: UInt16 { listener.port }
     /// The number of connections that have been cut.
     package var cuts: Int { cutCount.withLock { $0 } }
 
@@ -23,23 +23,13 @@ package final class CuttingProxy: Sendable {
     package init(to server: UInt16, longest: Int) throws {
         self.server = server
         self.longest = longest
-        let (descriptor, address) = try SocketAddressOnLoopback.bound()
-        self.descriptor = descriptor
-        port = UInt16(bigEndian: address.sin_port)
-        guard listen(descriptor, 64) == 0 else { throw POSIXError(.EADDRINUSE) }
-        Thread.detachNewThread { [self] in
-            while true {
-                let client = accept(descriptor, nil, nil)
-                guard client >= 0 else { return }
-                serve(client)
-            }
-        }
+        listener = try LoopbackListener()
+        listener.start { self.serve($0) }
     }
 
     /// Stops listening; open connections stay open until they are cut.
     package func stop() {
-        shutdown(descriptor, CInt(SHUT_RDWR))
-        close(descriptor)
+        listener.stop()
     }
 
     private func serve(_ client: CInt) {
@@ -47,57 +37,16 @@ package final class CuttingProxy: Sendable {
             close(client)
             return
         }
-        let budget = Budget(Int.random(in: 2_000...longest))
-        for (from, to) in [(client, upstream), (upstream, client)] {
-            Thread.detachNewThread { [self] in
-                if !pass(from, to, budget) { cutCount.withLock { $0 += 1 } }
-                // Both directions end together; the last one closes the sockets.
-                shutdown(from, CInt(SHUT_RDWR))
-                shutdown(to, CInt(SHUT_RDWR))
-                if budget.leave() { for socket in [client, upstream] { close(socket) } }
+        let left = SharedValue(Int.random(in: 2_000...longest))
+        let spend: @Sendable ([UInt8]) -> [UInt8]? = { bytes in
+            let isCut = left.withLock { left in
+                left -= bytes.count
+                return left <= 0
             }
+            guard isCut else { return bytes }
+            self.cutCount.withLock { $0 += 1 }
+            return nil
         }
-    }
-
-    /// Forwards bytes until one side closes; returns false if the budget is used up before.
-    private func pass(_ from: CInt, _ to: CInt, _ budget: Budget) -> Bool {
-        var bytes = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            let count = recv(from, &bytes, bytes.count, 0)
-            guard count > 0 else { return true }
-            guard budget.spend(count) else { return false }
-            var sent = 0
-            while sent < count {
-                let more = bytes[sent..<count].withUnsafeBytes {
-                    send(to, $0.baseAddress, $0.count, SendFlags.noSignal)
-                }
-                guard more > 0 else { return true }
-                sent += more
-            }
-        }
-    }
-
-    /// The remaining bytes of a connection, and the number of its open directions.
-    private final class Budget: Sendable {
-        private let left: Mutex<Int>
-        private let directions = Mutex(2)
-
-        init(_ bytes: Int) {
-            left = Mutex(bytes)
-        }
-
-        func spend(_ count: Int) -> Bool {
-            left.withLock { left in
-                left -= count
-                return left > 0
-            }
-        }
-
-        func leave() -> Bool {
-            directions.withLock { directions in
-                directions -= 1
-                return directions == 0
-            }
-        }
+        forward(between: client, and: upstream, fromClient: spend, fromServer: spend)
     }
 }

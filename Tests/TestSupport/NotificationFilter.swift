@@ -6,41 +6,38 @@ import Foundation
 ///
 /// Clients must connect without TLS, with `sslmode=disable` and `gssencmode=disable`.
 package final class NotificationFilter: Sendable {
-    package let port: UInt16
-    private let descriptor: CInt
+    private let listener: LoopbackListener
+
+    package var port: UInt16 { listener.port }
 
     /// Listens for clients of the server.
     ///
     /// - Parameter server: The server's port.
     /// - Throws: An error of the system.
     package init(to server: UInt16) throws {
-        let (descriptor, address) = try SocketAddressOnLoopback.bound()
-        self.descriptor = descriptor
-        port = UInt16(bigEndian: address.sin_port)
-        guard listen(descriptor, 64) == 0 else { throw POSIXError(.EADDRINUSE) }
-        Thread.detachNewThread {
-            while case let client = accept(descriptor, nil, nil), client >= 0 {
-                guard let upstream = try? SocketAddressOnLoopback.connected(to: server) else {
-                    close(client)
-                    continue
-                }
-                Thread.detachNewThread { NotificationFilter.forward(client, upstream) { bytes in bytes } }
-                Thread.detachNewThread {
-                    var rest: [UInt8] = []
-                    NotificationFilter.forward(upstream, client) { bytes in
+        listener = try LoopbackListener()
+        listener.start { client in
+            guard let upstream = try? SocketAddressOnLoopback.connected(to: server) else {
+                close(client)
+                return
+            }
+            let rest = SharedValue<[UInt8]>([])
+            forward(
+                between: client,
+                and: upstream,
+                fromServer: { bytes in
+                    rest.withLock { rest in
                         rest += bytes
                         return NotificationFilter.takeMessages(from: &rest)
                     }
-                    for socket in [client, upstream] { close(socket) }
                 }
-            }
+            )
         }
     }
 
     /// Stops listening; open connections stay open.
     package func stop() {
-        shutdown(descriptor, CInt(SHUT_RDWR))
-        close(descriptor)
+        listener.stop()
     }
 
     /// Removes the complete messages, and returns those that are not notifications.
@@ -55,19 +52,5 @@ package final class NotificationFilter: Sendable {
             bytes.removeFirst(length)
         }
         return passed
-    }
-
-    /// Forwards bytes until one side closes, and then ends both directions.
-    private static func forward(_ from: CInt, _ to: CInt, _ change: ([UInt8]) -> [UInt8]) {
-        var bytes = [UInt8](repeating: 0, count: 16_384)
-        while case let count = recv(from, &bytes, bytes.count, 0), count > 0 {
-            var rest = change(Array(bytes[..<count]))[...]
-            while !rest.isEmpty {
-                let sent = rest.withUnsafeBytes { send(to, $0.baseAddress, $0.count, SendFlags.noSignal) }
-                guard sent > 0 else { break }
-                rest = rest.dropFirst(sent)
-            }
-        }
-        for socket in [from, to] { shutdown(socket, CInt(SHUT_RDWR)) }
     }
 }

@@ -33,8 +33,8 @@ package final class SilentServer: Sendable {
 
     /// Accepts one client, waits for its first bytes, sends a response, and closes the connection.
     package func answerOnce(with bytes: [UInt8]) {
-        let descriptor = descriptor
-        Thread.detachNewThread {
+        // The thread keeps the server, so that its socket is closed after the call.
+        Thread.detachNewThread { [self] in
             let client = accept(descriptor, nil, nil)
             var received = [UInt8](repeating: 0, count: 4_096)
             _ = recv(client, &received, received.count, 0)

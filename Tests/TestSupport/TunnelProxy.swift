@@ -5,11 +5,11 @@ import Synchronization
 
 /// An HTTP proxy whose tunnels all lead to one server on this machine, for tests with host names that do not resolve.
 package final class TunnelProxy: Sendable {
-    package let port: UInt16
-    private let descriptor: CInt
+    private let listener: LoopbackListener
     private let server = Mutex<UInt16>(0)
     private let heads = Mutex<[String]>([])
 
+    package var port: UInt16 { listener.port }
     /// The heads of the requests for tunnels.
     package var requests: [String] { heads.withLock { $0 } }
 
@@ -18,17 +18,10 @@ package final class TunnelProxy: Sendable {
     /// - Parameter server: The server's port; tests that learn it later call ``lead(to:)``.
     /// - Throws: An error of the system.
     package init(to server: UInt16 = 0) throws {
-        let (descriptor, address) = try SocketAddressOnLoopback.bound()
-        self.descriptor = descriptor
-        port = UInt16(bigEndian: address.sin_port)
-        guard listen(descriptor, 64) == 0 else { throw POSIXError(.EADDRINUSE) }
+        listener = try LoopbackListener()
         lead(to: server)
-        Thread.detachNewThread { [self] in
-            while true {
-                let client = accept(descriptor, nil, nil)
-                guard client >= 0 else { return }
-                Thread.detachNewThread { self.serve(client) }
-            }
+        listener.start { client in
+            Thread.detachNewThread { self.serve(client) }
         }
     }
 
@@ -39,8 +32,7 @@ package final class TunnelProxy: Sendable {
 
     /// Stops listening; open tunnels stay open.
     package func stop() {
-        shutdown(descriptor, CInt(SHUT_RDWR))
-        close(descriptor)
+        listener.stop()
     }
 
     private func serve(_ client: CInt) {
@@ -54,16 +46,7 @@ package final class TunnelProxy: Sendable {
         }
         let answer = Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8)
         _ = send(client, answer, answer.count, SendFlags.noSignal)
-        let openDirections = DirectionCount()
-        for (from, to) in [(client, upstream), (upstream, client)] {
-            Thread.detachNewThread {
-                TunnelProxy.pass(from, to)
-                // Both directions end together; the last one closes the sockets.
-                shutdown(from, CInt(SHUT_RDWR))
-                shutdown(to, CInt(SHUT_RDWR))
-                if openDirections.leave() { for socket in [client, upstream] { close(socket) } }
-            }
-        }
+        forward(between: client, and: upstream)
     }
 
     /// Reads the head of a request byte by byte, because the bytes after it are for the server.
@@ -74,35 +57,5 @@ package final class TunnelProxy: Sendable {
             head.append(byte)
         }
         return String(decoding: head, as: UTF8.self)
-    }
-
-    /// Forwards bytes until one side closes.
-    private static func pass(_ from: CInt, _ to: CInt) {
-        var bytes = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            let count = recv(from, &bytes, bytes.count, 0)
-            guard count > 0 else { return }
-            var sent = 0
-            while sent < count {
-                let more = bytes[sent..<count].withUnsafeBytes {
-                    send(to, $0.baseAddress, $0.count, SendFlags.noSignal)
-                }
-                guard more > 0 else { return }
-                sent += more
-            }
-        }
-    }
-
-    /// The number of open directions of a tunnel.
-    private final class DirectionCount: Sendable {
-        private let count = Mutex(2)
-
-        /// Ends a direction; returns whether it was the last one.
-        func leave() -> Bool {
-            count.withLock { count in
-                count -= 1
-                return count == 0
-            }
-        }
     }
 }
