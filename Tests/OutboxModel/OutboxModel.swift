@@ -83,7 +83,9 @@ package struct OutboxModel: Sendable {
 
     private mutating func accept(_ push: OutboxPush, at now: Int64) -> Acceptance {
         let name = Name(app: push.lane.app, id: push.id)
-        if push.hasCallersID, let status = status(of: push.id, of: push.lane.app) {
+        if push.hasCallersID, var status = status(of: push.id, of: push.lane.app) {
+            // A duplicate is described without it.
+            status.dueAt = nil
             let first = numbers[name].flatMap { rows[$0]?.push } ?? ends[name]?.push
             return first?.isSame(as: push) == true ? .duplicate(status) : .conflict
         }
