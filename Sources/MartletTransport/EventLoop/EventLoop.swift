@@ -120,7 +120,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// Without them, libuv 1.44 ends the process, or returns an error and leaks a descriptor.
     private static func initialize(_ loop: UnsafeMutablePointer<uv_loop_t>) -> CInt {
         creation.withLock { _ in
-            DescriptorLimit.hasRoom(for: descriptorsPerLoop) ? uv_loop_init(loop) : CInt(UV_EMFILE.rawValue)
+            guard DescriptorLimit.hasRoom(for: descriptorsPerLoop) else { return CInt(UV_EMFILE.rawValue) }
+            return ProcessExit.ifNotBegun { uv_loop_init(loop) } ?? CInt(UV_ECANCELED.rawValue)
         }
     }
 

@@ -16,6 +16,8 @@ enum ProcessExit {
     private static let hasBegun = Mutex(false)
 
     /// The registration of the exit handler; `atexit` handlers run before the destructors of libraries.
+    ///
+    /// The first loop makes it, because a handler that is registered during the exit runs after them.
     private static let registration: Void = {
         atexit { ProcessExit.hasBegun.withLock { $0 = true } }
     }()

@@ -11,6 +11,15 @@ import Testing
 #endif
 
 @Suite struct ProcessExitTests {
+    @Test func `the first use of signals during an exit is refused`() async {
+        await #expect(processExitsWith: .exitCode(3)) {
+            // Handlers run in reverse order: this one runs after that of the loop, as the destructors of libraries do.
+            atexit { if ProcessExit.ifNotBegun({}) != nil { _exit(4) } }
+            _ = try EventLoop()
+            exit(3)
+        }
+    }
+
     @Test(arguments: 0..<10) func `a process exits while its loops begin to watch signals`(_: Int) async {
         await #expect(processExitsWith: .exitCode(3)) {
             for _ in 0..<8 {
