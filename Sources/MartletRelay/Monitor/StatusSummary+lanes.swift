@@ -32,10 +32,7 @@ extension StatusSummary {
                 detail: reasons.joined(separator: ", "),
                 action: kind.action(reasons, isLasting: isLasting || losses.total > 0, doctor: states.first?.doctor)
             )
-            // Development lanes deliver to the phones of developers only.
-            if states.allSatisfy({ $0.lane.environment == .development }) { incident.severity = .warning }
             if laneState == .notTried {
-                incident.severity = .warning
                 incident.title = "\(names(of: states)) \(states.count == 1 ? "has" : "have") not been tried"
                 incident.since = found.map { $0.problem.lastTry ?? $0.problem.since }.max()
                 let isNothingLost = losses.total == 0 && isCounted
@@ -142,8 +139,7 @@ extension StatusSummary {
             since: since,
             losses: nil,
             detail: StatusSummary.detail(ofPaused: paused),
-            action: "Resume with martlet relay resume or on the status page; pushes that wait can expire.",
-            severity: .warning
+            action: "Resume with martlet relay resume or on the status page; pushes that wait can expire."
         )
         incident.lost = losses.total
         if losses.total > 0 {
@@ -221,8 +217,7 @@ extension StatusSummary {
         losses: LossCounts?,
         isCounted: Bool = true,
         detail: String? = nil,
-        action: String,
-        severity: Incident.Severity = .critical
+        action: String
     ) -> Incident {
         // Those that are in flight wait for the end of an outage, too.
         let counts = states.compactMap { $0.state == .down ? $0.undelivered : $0.waiting }
@@ -233,7 +228,7 @@ extension StatusSummary {
         }
         return Incident(
             kind: kind,
-            severity: severity,
+            severity: states.compactMap(\.severity).min() ?? .warning,
             title: title,
             apps: Set(states.map(\.lane.app)).sorted(),
             environments: Set(states.map(\.lane.environment.rawValue)).sorted(),
