@@ -135,16 +135,15 @@ struct Incident: Sendable, Hashable {
         ]
     }
 
-    /// Returns the problem with the time since which it lasts, and its effect on pushes, at a time in milliseconds
-    /// since 1970.
-    func statement(at now: Int64) -> String {
+    /// Returns the problem with the time since which it lasts, as a sentence, at a time in milliseconds since 1970.
+    func headline(at now: Int64) -> String {
         let time = since.map { " since \(StatusText.time($0, at: now)) (\(StatusText.duration(now - $0)))" } ?? ""
-        return title + time + "." + (effect.isEmpty ? "" : " " + effect)
+        return title + time + "."
     }
 
     /// Returns the whole text for people.
     func text(at now: Int64) -> String {
-        statement(at: now) + " " + action + (detail.map { " (\($0))" } ?? "")
+        headline(at: now) + (effect.isEmpty ? "" : " " + effect) + " " + action + (detail.map { " (\($0))" } ?? "")
     }
 
     /// Returns the incident for the status.
