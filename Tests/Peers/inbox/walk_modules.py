@@ -282,6 +282,16 @@ class Modules(unittest.TestCase):
                 {"name": "b c.mp4", "type": "video", "url": attachment["url"], "place": "payload/liveSurface/attachments/0", "isHidden": True}],
         })
 
+    def test_answers_to_pushes(self):
+        self.check("figures", cases={
+            "m.answerText({ apns: { status: 429, reason: 'TooManyRequests' } })": "429 TooManyRequests",
+            "m.answerText({ history: { attempts: [{ status: 503 }, { reason: 'ConnectionLost' }] } })": "ConnectionLost",
+            "m.answerText({ apns: { reason: 'Damaged' } })": "Not sent: its stored data is damaged",
+            "m.answerText({ apns: { reason: 'FormerUser' } })": "Not sent: its user does not have the token any more",
+            "m.answerText({})": "",
+            "[{ apns: { reason: 'Damaged' } }, {}].map(m.isDamaged)": [True, False],
+        })
+
     def test_values_of_plots(self):
         samples = json.dumps([{"lanes": [{"backlog": lane} for lane in range(count)]} for count in (7, 8)])
         names = json.dumps([f"lane {lane}" for lane in range(8)])
