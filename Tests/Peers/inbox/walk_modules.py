@@ -316,6 +316,9 @@ class Modules(unittest.TestCase):
             colours("['a', 'b', 'c', 'd']"): [["a", 3], ["b", 0], ["c", 1], ["d", 2]],
             "[...m.laneColours(['x', 'y'])]": [["x", 0], ["y", 1]],
             "[0, 1, 3, 60, 1001].map(m.roundUp)": [1, 1, 5, 100, 2000],
+            "m.markMeanings([{ kind: 'started' }, { kind: 'outage-began' }, { kind: 'reloaded' }])":
+                [["bad", "outage or failure"], ["", "start, reload or change of the fleet"]],
+            "m.markMeanings([])": [],
             f"m.perHour({pushes})": [{"start": 0, "high": 0, "low": 1}, {"start": 3600, "high": 0, "low": 0}, {"start": 7200, "high": 1, "low": 1}],
             "m.axisValues(1)": [0, 1],
             "m.axisValues(9)": [0, 5, 10],
