@@ -186,7 +186,14 @@ class Modules(unittest.TestCase):
             "[2, 3, 11, 21].map((every) => m.scope({ every }))":
                 ["every 2nd push", "every 3rd push", "every 11th push", "every 21st push"],
             "m.scope({ probability: 0.5, after: 2, count: 1, match: { priority: '5' } })":
-                "every push, with a probability of 0.5, after the first 2, at most once, priority 5",
+                "every push, with a probability of 50 %, after the first 2, at most once, with the priority 5",
+            "m.scope({ probability: 0.002 })": "every push, with a probability of 0.2 %",
+            "m.scope({ match: { topic: 'a', 'push-type': 'alert', 'device-prefix': '5d', 'device-suffix': '6a' } })":
+                "every push, with the topic a, of the push type alert, to device tokens that begin with 5d, to device tokens that end with 6a",
+            "m.action({ do: 'reset-stream', code: 2 })": "The stream is reset with the error code INTERNAL_ERROR (2)",
+            "m.action({ do: 'goaway', code: 99, 'debug-data': '{}', 'includes-request': false })":
+                "The connection ends with GOAWAY and the error code 99, with the debug data {}, and the push is not processed",
+            "m.action({ do: 'drain' })": "The connection shuts down gracefully",
             f"m.affects({rule}, {{ fault: 'hang', 'device-token': '5d3a6a1c', headers: {{ 'apns-priority': '10' }} }})": True,
             f"m.affects({rule}, {{ fault: 'hang', 'device-token': '5d3a6a1c', headers: {{}} }})": False,
         })
