@@ -281,7 +281,7 @@ extension StatusSummary {
         if apps.count > 1, partial == apps, environments.count == 1 {
             return "\(StatusText.list(apps)) in \(environments.joined())"
         }
-        let names = apps.flatMap { app in
+        let names = apps.flatMap { app -> [String] in
             guard partial.contains(app) else { return [app] }
             return lanes.filter { $0.app == app }.map { "\(app) (\($0.environment.rawValue))" }
         }

@@ -42,7 +42,8 @@ import Testing
         #expect(logged.first?["level"] == "error" && !lines.all.contains { $0.contains("roken") })
         await bench.parts.monitor.readDeadLetters()
         let status = await bench.ask("GET", "/v1/status").json
-        #expect(status["headline"] == "1 stored push of orders is damaged.", "\(status)")
+        let headline = status["headline"]?.stringValue ?? ""
+        #expect(headline.hasPrefix("1 stored push of orders is damaged."), "\(headline)")
         let text = status["incidents"]?.elements?.first?["text"]?.stringValue ?? ""
         #expect(text.hasPrefix("1 stored push of orders is damaged. It was not sent. Check the disk"), "\(text)")
         let path = "/v1/apps/orders/dead-letters:requeue"

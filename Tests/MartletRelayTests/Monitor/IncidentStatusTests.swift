@@ -39,8 +39,7 @@ import Testing
         let status = await bench.ask("GET", "/v1/status").json
         let time = StatusText.time((clock.now - 180) * 1_000, at: clock.now * 1_000)
         let headline = "Apple cannot be reached for orders since \(time) (3 min)."
-        let text =
-            "\(headline) 1 push waits, none is lost. Nothing to do unless it lasts 10 min or pushes expire."
+        let text = "\(headline) 1 push waits, none is lost. Nothing to do unless it lasts 10 min or pushes expire."
         #expect(status["headline"]?.stringValue == headline)
         #expect(status["lanes"]?.elements?.first?["state"] == "down")
         let incident = status["incidents"]?.elements?.first
