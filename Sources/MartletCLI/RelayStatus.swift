@@ -2,6 +2,7 @@
 
 import MartletCommands
 import MartletCore
+import MartletOutbox
 import MartletRelay
 import MartletTransport
 
@@ -193,8 +194,13 @@ extension JSONValue {
 
     func cell(_ name: String) -> Table.Cell { Table.Cell(self[name]?.shown ?? "") }
 
-    /// The status and reason of Apple's last answer to a push; empty if there is none.
+    /// The status and reason of Apple's last answer to a push, or why the push was not sent; empty if there is none.
     var lastAnswer: String {
-        [self["apns"]?["status"]?.shown, self["apns"]?["reason"]?.shown].compactMap(\.self).joined(separator: " ")
+        switch self["apns"]?["reason"]?.stringValue {
+        case Outcome.damagedReason: "Not sent: its stored data is damaged"
+        case Outcome.formerUserReason: "Not sent: its user does not have the token any more"
+        default:
+            [self["apns"]?["status"]?.shown, self["apns"]?["reason"]?.shown].compactMap(\.self).joined(separator: " ")
+        }
     }
 }

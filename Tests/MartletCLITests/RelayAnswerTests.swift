@@ -27,6 +27,16 @@ import Testing
         #expect(run.text.contains(" 118 "), "\(run.text)")
     }
 
+    @Test func `a push that was not sent has no answer of Apple`() async throws {
+        let refused = #"{"apns":{"status":429,"reason":"TooManyRequests"}}"#
+        let run = try await run(
+            ["relay", "dead-letters", "--app", "a"],
+            answer: #"{"dead-letters":[{"apns":{"reason":"Damaged"}},\#(refused)]}"#
+        )
+        #expect(run.status == 0 && run.text.contains("Not sent: its stored data is damaged"), "\(run.text)")
+        #expect(run.text.contains("429 TooManyRequests"), "\(run.text)")
+    }
+
     @Test func `an import counts at most the rows that it has sent`() async throws {
         let problems = #"[{"line":\#(Int64.min)},{"line":1,"detail":"is bad"}]"#
         let run = try await run(

@@ -27,7 +27,7 @@ const integer = { type: "number", min: 0, step: 1 }
 export const parameters = {
   reason: ["Reason", { list: "reasons", required: true, value: "ServiceUnavailable" }], status: ["Status", { ...integer, min: 200, max: 599 }],
   "retry-after": ["Retry-After", integer], seconds: ["Seconds", { ...number, required: true, value: 1 }], jitter: ["Random addition", { ...number, min: 0 }],
-  code: ["Code", integer], "debug-data": ["Debug data", { placeholder: '{"reason":"Shutdown"}' }],
+  code: ["HTTP/2 error code", integer], "debug-data": ["Debug data", { placeholder: '{"reason":"Shutdown"}' }],
   "includes-request": ["The push is processed", { type: "checkbox", checked: true }], limit: ["Limit", { ...integer, required: true, value: 1 }],
 }
 /** The conditions on pushes, with the labels of their inputs. */
@@ -47,6 +47,14 @@ export const reasons = [
   "ServiceUnavailable", "Shutdown", "IdleTimeout",
 ]
 
+/** The names of the error codes of HTTP/2 (RFC 9113 §7), by number. */
+const errorCodes = [
+  "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED", "FRAME_SIZE_ERROR",
+  "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+]
+const errorCode = (code) => (errorCodes[code] ? `the error code ${errorCodes[code]} (${code})` : `the error code ${code}`)
+const debugText = (data) => (data ? `, with the debug data ${data}` : "")
+
 const connections = (count) => (count === 1 ? "The next connection is" : `The next ${counted(count, "connection")} are`)
 
 /** The sentences about the actions of rules. */
@@ -55,10 +63,10 @@ const sentences = {
     `The response is ${[status, reason].filter(Boolean).join(" ")}${retryAfter === undefined ? "" : `, with Retry-After: ${retryAfter}`}`,
   delay: ({ seconds, jitter = 0 }) => `The response comes after ${seconds}${jitter ? ` to ${Number((seconds + jitter).toFixed(3))}` : ""} s`,
   hang: () => "There is no response",
-  "reset-stream": ({ code = 7 }) => `The stream is reset with the code ${code}`,
-  goaway: ({ "includes-request": includesRequest = true }) =>
-    `The connection ends with GOAWAY${includesRequest ? "" : ", and the push is not processed"}`,
-  drain: () => "The connection shuts down gracefully",
+  "reset-stream": ({ code = 7 }) => `The stream is reset with ${errorCode(code)}`,
+  goaway: ({ code = 0, "debug-data": data, "includes-request": includesRequest = true }) =>
+    `The connection ends with GOAWAY${code ? ` and ${errorCode(code)}` : ""}${debugText(data)}${includesRequest ? "" : ", and the push is not processed"}`,
+  drain: ({ "debug-data": data }) => `The connection shuts down gracefully${debugText(data)}`,
   close: () => "The connection is closed",
   "reset-connection": () => "The connection is reset",
   "refuse-connections": ({ limit }) => `${connections(limit)} closed before the TLS handshake`,
@@ -72,14 +80,20 @@ const sentences = {
 /** The action of a rule in a sentence. */
 export const action = (rule) => sentences[rule.do]?.(rule) ?? rule.do
 
+/** The conditions on pushes as text, with their values. */
+const conditionTexts = {
+  topic: "with the topic", "push-type": "of the push type", priority: "with the priority", "device-prefix": "to device tokens that begin with",
+  "device-suffix": "to device tokens that end with",
+}
+
 /** The pushes that a rule affects, as text. */
 export function scope(rule) {
   const which = rule.every > 1 ? `every ${rule.every}${["th", "st", "nd", "rd"][rule.every % 100 > 10 && rule.every % 100 < 14 ? 0 : rule.every % 10] ?? "th"} push`
     : "every push"
   return [
-    which, rule.probability === undefined ? "" : `with a probability of ${rule.probability}`, rule.after ? `after the first ${grouped(rule.after)}` : "",
+    which, rule.probability === undefined ? "" : `with a probability of ${Number((rule.probability * 100).toPrecision(6))} %`, rule.after ? `after the first ${grouped(rule.after)}` : "",
     rule.count === undefined ? "" : `at most ${rule.count === 1 ? "once" : `${grouped(rule.count)} times`}`,
-    ...Object.entries(rule.match ?? {}).map(([name, value]) => `${name} ${value}`),
+    ...Object.entries(rule.match ?? {}).map(([name, value]) => `${conditionTexts[name]} ${value}`),
   ].filter(Boolean).join(", ")
 }
 

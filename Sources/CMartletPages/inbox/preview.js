@@ -154,8 +154,12 @@ function hiddenText(push) {
   return `No preview: ${reason}. ${verdictText(push.verdict).replace(/[.\s]+$/, "")}.`
 }
 
-/** The verdicts of pushes that have been on the screen. */
-const past = ["shown", "replaced", "ended"]
+/** The end of the note about a push that is not on the screen. */
+const ends = {
+  shown: "This is how it looked.", replaced: "This is how it looked.", ended: "This is how it looked.",
+  stored: "This is how it will look if the phone shows it.",
+  "not-shown": "The phone ignored it: its content below was never on the screen.",
+}
 
 /** The start of the note about a push that is not on the screen, where the reason is not an error. */
 const starts = {
@@ -170,9 +174,10 @@ function verdictNote(push) {
   const isVisible = verdict?.["on-screen"] ?? verdict?.kind === "shown"
   if (!verdict || isVisible || (verdict.kind === "delivered" && reloads[kind(push)])) return null
   const reason = verdictText(verdict).replace(/^not shown\s*[:·]?\s*/i, "").replace(/[.\s]+$/, "")
-  return element("p", { class: "verdict", "data-tone": verdictTone(verdict.kind), "data-verdict": verdict.kind }, icon("hidden"), element("span", { dir: "auto" },
-    `${starts[verdict.kind] ?? "Not shown on the phone"}${reason ? `: ${reason}` : ""}. ${verdict["will-be-ignored"] ? "It will not be shown."
-      : `This is how it ${past.includes(verdict.kind) ? "looked" : "would look"}.`}`))
+  const [start = "Not shown on the phone", end = "This is how it would look if the phone showed it."] = verdict["will-be-ignored"]
+    ? [undefined, "The phone will not show it."] : [starts[verdict.kind], ends[verdict.kind]]
+  return element("p", { class: "verdict", "data-tone": verdictTone(verdict.kind), "data-verdict": verdict.kind }, icon("hidden"),
+    element("span", { dir: "auto" }, `${start}${reason ? `: ${reason}` : ""}. ${end}`))
 }
 
 /** The alert of a push to a Live Activity; null if it has none. */

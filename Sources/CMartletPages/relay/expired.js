@@ -5,7 +5,7 @@
 import { copied, emptyState, table } from "./components.js"
 import { showDialog } from "./dialog.js"
 import { element } from "./dom.js"
-import { preciseClockElement } from "./figures.js"
+import { answerText, preciseClockElement } from "./figures.js"
 import { laneElement } from "./lanes.js"
 import { longTable } from "./list.js"
 import { storedOutcomes } from "./relay.js"
@@ -15,7 +15,7 @@ const columns = [
   { name: "When", isHeader: true, value: (push) => preciseClockElement(push["ended-at"]) },
   { name: "App", value: laneElement },
   { name: "Push", value: ({ id }) => copied(id, "identifier", element("code", {}, id)) },
-  { name: "Apple's last answer", value: ({ apns = {} }) => [apns.status, apns.reason].filter(Boolean).join(" ") || "not sent" },
+  { name: "Apple's last answer", value: (push) => answerText(push) || "not sent" },
 ]
 
 /** Shows the pushes of apps and environments that have expired. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The forms of numbers and times on the status page, and updates that keep the focus.
+// The forms of numbers, times and answers on the status page, and updates that keep the focus.
 
 import { element } from "./dom.js"
 import { completeTime, durationText, grouped, shortTime } from "./texts.js"
@@ -16,6 +16,18 @@ const age = (time, now) => durationText(Math.max(0, now - time) / 1000)
 
 /** The tones of the states in which a push ends. */
 export const outcomeTones = { delivered: "good", refused: "bad", dead: "bad", expired: "warning" }
+
+/** The reasons of the relay, which are no answers of Apple, for not sending a push. */
+const unsent = { Damaged: "its stored data is damaged", FormerUser: "its user does not have the token any more" }
+
+/** Returns whether a push has damaged content, so that the relay does not send it. */
+export const isDamaged = ({ apns = {} }) => apns.reason === "Damaged"
+
+/** Apple's last answer to a push or its error, or why the push was not sent; empty if there is none. */
+export function answerText({ apns, history }) {
+  const { status, reason } = apns ?? history?.attempts.at(-1) ?? {}
+  return status === undefined && unsent[reason] ? `Not sent: ${unsent[reason]}` : [status, reason].filter(Boolean).join(" ")
+}
 
 /** The age of a time as text, which `updateAges` keeps true; hovering shows the time itself. */
 export const ageElement = (time, now, suffix = "") => element("time",

@@ -5,7 +5,7 @@
 import { announce, button, confirmed, emptyState, facts, table } from "./components.js"
 import { showDialog } from "./dialog.js"
 import { element } from "./dom.js"
-import { ageElement, preciseClockElement, updateWhenChanged } from "./figures.js"
+import { ageElement, answerText, isDamaged, preciseClockElement, updateWhenChanged } from "./figures.js"
 import { laneElement } from "./lanes.js"
 import { longTable } from "./list.js"
 import { appPath, request } from "./relay.js"
@@ -45,7 +45,7 @@ export async function loadLetters({ caller, "dead-letters": counts = {} }, isCur
 function matching(text) {
   const words = text.toLowerCase().split(/\s+/)
   return letters.filter((letter) => {
-    const content = [letter.app, letter.environment, letter["short-token"], letter.channel, answerText(letter), letter.id].join(" ").toLowerCase()
+    const content = [letter.app, letter.environment, letter["short-token"], letter.channel, lastAnswer(letter), letter.id].join(" ").toLowerCase()
     return words.every((word) => content.includes(word))
   })
 }
@@ -77,8 +77,7 @@ export function showLetters(container, actions, filter, status, refresh) {
   })
 }
 
-/** Returns whether a dead letter has damaged content, so that the relay does not send it again. */
-const isDamaged = ({ apns = {} }) => apns.reason === "Damaged"
+const lastAnswer = (letter) => answerText(letter) || "no answer"
 
 const damagedCount = (app) => letters.filter((letter) => letter.app === app && isDamaged(letter)).length
 
@@ -127,7 +126,7 @@ const lossText = (count) => `The ${count === 1 ? "push is deleted with its paylo
 function names(chosen) {
   const rest = chosen.length - namedLetters
   return element("ul", {}, chosen.slice(0, namedLetters).map((letter) => element("li", {},
-    `${letter.app} ${letter.environment} to `, element("code", {}, receiver(letter)), `, ${answerText(letter)}`)),
+    `${letter.app} ${letter.environment} to `, element("code", {}, receiver(letter)), `, ${lastAnswer(letter)}`)),
   rest > 0 ? element("li", {}, `and ${grouped(rest)} more`) : null)
 }
 
@@ -176,7 +175,7 @@ function columns(now, refresh) {
     { name: "When", isHeader: true, value: (letter) => ageElement(letter["ended-at"], now, " ago") },
     { name: "App", value: laneElement },
     { name: "To", value: (letter) => element("code", { class: "token" }, receiver(letter)) },
-    { name: "Apple's last answer", value: answerText },
+    { name: "Apple's last answer", value: lastAnswer },
     { name: "Attempts", isNumber: true, value: (letter) =>
       button(grouped(letter.attempts), () => showAttempts(letter), { class: "small", "aria-label": `Show the ${grouped(letter.attempts)} attempts of ${letter.id}` }) },
     { name: "Actions", value: (letter) => element("span", { class: "actions" },
@@ -190,8 +189,6 @@ function columns(now, refresh) {
       problems.has(letter.id) ? element("span", { class: "problem", role: "alert" }, problems.get(letter.id)) : null) },
   ]
 }
-
-const answerText = ({ apns = {} }) => [apns.status, apns.reason].filter(Boolean).join(" ") || "no answer"
 
 /** The receiver of a dead letter: the first digits of its token, or its channel. */
 const receiver = (letter) => letter["short-token"] ?? letter.channel ?? ""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Plots of the last hour: a line for each lane, axes with times and values, marks of events, and a read-out that follows
-// the pointer and the arrow keys in all plots at once.
+// Plots of the last hour: a line for each lane, axes with times and values, marks of events, a legend, and a read-out that
+// follows the pointer and the arrow keys in all plots at once.
 
 import { element, svgElement } from "./dom.js"
 import { rate } from "./figures.js"
@@ -21,6 +21,13 @@ const tones = {
 }
 /** The tone of an event's mark. */
 export const eventTone = (kind) => tones[kind] ?? ""
+/** The meanings of the tones of marks. */
+const meanings = {
+  bad: "outage or failure", warning: "pause, shutdown, missing relay or clock jump", good: "end of an outage or a pause",
+  "": "start, reload or change of the fleet",
+}
+/** The tones of the marks of events, each with its meaning. */
+export const markMeanings = (events) => Object.entries(meanings).filter(([tone]) => events.some(({ kind }) => eventTone(kind) === tone))
 
 /**
  * The names of the lanes that have lines of their own in all plots, in the order of the relay.
@@ -111,7 +118,8 @@ class Plot {
     this.picture.addEventListener("focus", () => this.time === null && moved(this.samples.at(-1)?.time ?? null))
     this.picture.addEventListener("blur", () => moved(null))
     this.picture.addEventListener("keydown", (event) => this.key(event))
-    this.root = element("figure", { class: "card plot" }, element("figcaption", {}, element("h3", {}, title), this.readOut), this.picture)
+    this.legend = element("p", { class: "legend" })
+    this.root = element("figure", { class: "card plot" }, element("figcaption", {}, element("h3", {}, title), this.readOut), this.picture, this.legend)
   }
 
   key(event) {
@@ -154,6 +162,8 @@ class Plot {
     this.picture.setAttribute("viewBox", `0 0 ${this.width} ${height}`)
     this.picture.setAttribute("aria-valuemin", 0)
     this.picture.setAttribute("aria-valuemax", Math.max(0, this.samples.length - 1))
+    this.legend.replaceChildren(element("span", {}, `Lines: ${this.unit}, by lane`), ...markMeanings(this.events).map(([tone, meaning]) =>
+      element("span", {}, element("span", { class: "dot", "data-tone": tone }), meaning)))
     this.cursor = svgElement("g", { class: "cursor" })
     this.picture.replaceChildren(...this.grid(), ...this.marks(), ...this.lines.map((each) => this.line(each)), this.cursor)
     this.point(this.samples.some(({ time }) => time === this.time) ? this.time : null)
@@ -217,7 +227,7 @@ class Plot {
     const values = this.lines.map(({ name, colour, values: all }) => ({ name, colour, value: all[index] }))
     const near = time === null ? [] : this.events.filter((event) => Math.abs(event.time - time) <= 5000).map(({ text }) => text)
     const shown = values.map(({ name, colour, value }) => element("span", { "data-line": colour },
-      ...this.lines.length > 1 ? [element("span", { class: "name", title: name }, name), " "] : [], value === undefined ? "unknown" : this.text(value)))
+      element("span", { class: "name", title: name }, name), " ", value === undefined ? "unknown" : this.text(value)))
     const when = time === null ? `latest, ${shortTime(sample.time)}` : shortTime(time)
     this.readOut.replaceChildren(element("span", { class: "faint" }, when), ...shown, ...near.map((text) => element("strong", {}, text)))
     this.picture.setAttribute("aria-valuenow", index)

@@ -25,8 +25,8 @@ const interval = 1000
 const slowInterval = 10_000
 const plots = new Plots(byID("plots"), [
   { title: "Waiting and in flight", figure: "backlog", unit: "pushes" },
-  { title: "Delivered a second", figure: "delivered-per-second", unit: "a second", isRate: true },
-  { title: "Failing a second", figure: "failed-per-second", unit: "a second", isRate: true },
+  { title: "Delivered a second", figure: "delivered-per-second", unit: "pushes a second", isRate: true },
+  { title: "Failing a second", figure: "failed-per-second", unit: "failed attempts a second", isRate: true },
   { title: "Oldest, in seconds", figure: "oldest-seconds", unit: "seconds", isMaximum: true },
 ])
 let timer = 0

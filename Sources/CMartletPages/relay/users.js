@@ -4,7 +4,7 @@
 
 import { chip, chips, copied, emptyState, table } from "./components.js"
 import { element, released } from "./dom.js"
-import { ageElement, outcomeTones, preciseClockElement, updateWhenChanged } from "./figures.js"
+import { ageElement, answerText, outcomeTones, preciseClockElement, updateWhenChanged } from "./figures.js"
 import { jobElement } from "./jobs.js"
 import { longTable } from "./list.js"
 import { appPath, request } from "./relay.js"
@@ -95,12 +95,6 @@ const phoneColumns = (now) => [
 
 /** The texts and tones of states that are not outcomes, as in the list of jobs. */
 const states = { accepted: ["waiting", "accent"], "in-flight": ["being sent", "accent"] }
-
-/** Apple's answer that ended a push, or the answer to the last attempt or its error. */
-function answerText({ apns, history }) {
-  const { status, reason } = apns ?? history?.attempts.at(-1) ?? {}
-  return [status, reason].filter(Boolean).join(" ")
-}
 
 const pushColumns = [
   { name: "Accepted", isHeader: true, value: (push) => preciseClockElement(push["accepted-at"]) },

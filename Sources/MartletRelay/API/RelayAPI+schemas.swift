@@ -119,7 +119,8 @@ extension RelayAPI {
                 "type": "object", "description": "Apple's last answer, or why the push was not sent",
                 "properties": {
                   "status": {"type": "integer"},
-                  "reason": {"type": "string"},
+                  "reason": {"type": "string",
+                    "description": "Apple's reason or the error; Damaged and FormerUser: the relay did not send it"},
                   "unregistered-at": {"$ref": "#/components/schemas/Milliseconds"},
                   "unique-id": {"type": "string", "description": "apns-unique-id, in development only"}
                 }

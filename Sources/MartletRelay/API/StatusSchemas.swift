@@ -19,7 +19,7 @@ enum StatusSchemas {
               "connections", "apps", "nodes", "lanes", "figures", "outcomes", "caller"],
             "properties": {
               "version": {"type": "string"},
-              "headline": {"type": "string", "description": "The state in one line, for people"},
+              "headline": {"type": "string", "description": "The state in a short sentence, for people"},
               "incidents": {"type": "array", "items": {"$ref": "#/components/schemas/Incident"},
                 "description": "The problems of the relay and its lanes, worst first; problems and storage remain"},
               "caller": {

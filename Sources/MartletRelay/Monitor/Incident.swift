@@ -15,7 +15,8 @@ struct Incident: Sendable, Hashable {
 
         static func < (left: Severity, right: Severity) -> Bool { left.rank < right.rank }
 
-        private var rank: Int { Severity.allCases.firstIndex(of: self) ?? 0 }
+        /// The place among the severities, worst first.
+        var rank: Int { Severity.allCases.firstIndex(of: self) ?? 0 }
     }
 
     /// The kinds of problem, in the order in which they are shown when nothing else makes one of them worse.
@@ -54,6 +55,9 @@ struct Incident: Sendable, Hashable {
         case retrying
         case outageOver = "outage-over"
         case clockJumped = "clock-jumped"
+
+        /// The place among the kinds.
+        var rank: Int { Kind.allCases.firstIndex(of: self) ?? 0 }
 
         /// Whether the relay refuses all new pushes because of the problem.
         fileprivate var refusesPushes: Bool {
@@ -127,21 +131,19 @@ struct Incident: Sendable, Hashable {
         let (lost, waiting) = (max(0, lost ?? 0), max(0, waiting ?? 0))
         let isInDevelopment = environments == [PushEnvironment.development.rawValue]
         return [
-            kind.refusesPushes ? 0 : 1, lost > 0 ? 0 : 1, isInDevelopment ? 1 : 0, -lost, -waiting,
-            Kind.allCases.firstIndex(of: kind) ?? 0,
+            kind.refusesPushes ? 0 : 1, lost > 0 ? 0 : 1, isInDevelopment ? 1 : 0, -lost, -waiting, kind.rank,
         ]
     }
 
-    /// Returns the problem with the time since which it lasts, and its effect on pushes, at a time in milliseconds
-    /// since 1970.
-    func statement(at now: Int64) -> String {
+    /// Returns the problem with the time since which it lasts, as a sentence, at a time in milliseconds since 1970.
+    func headline(at now: Int64) -> String {
         let time = since.map { " since \(StatusText.time($0, at: now)) (\(StatusText.duration(now - $0)))" } ?? ""
-        return title + time + "." + (effect.isEmpty ? "" : " " + effect)
+        return title + time + "."
     }
 
     /// Returns the whole text for people.
     func text(at now: Int64) -> String {
-        statement(at: now) + " " + action + (detail.map { " (\($0))" } ?? "")
+        headline(at: now) + (effect.isEmpty ? "" : " " + effect) + " " + action + (detail.map { " (\($0))" } ?? "")
     }
 
     /// Returns the incident for the status.

@@ -57,6 +57,29 @@ struct LaneFacts: Sendable {
 
     var state: LaneState { LaneState(self) }
 
+    /// The kind of the incident about the lane; nil when nothing keeps its pushes from being delivered.
+    var incidentKind: Incident.Kind? {
+        switch state {
+        case .paused: .paused
+        case .down, .notTried: Incident.Kind(reason: problem?.reason ?? "")
+        case .notStoring: .notStoring
+        case .fails: .fails
+        case .delivers, .ready: expiry == nil ? nil : .pushesExpire
+        }
+    }
+
+    /// The severity of that incident; nil without one.
+    ///
+    /// Development lanes deliver to the phones of developers only.
+    var severity: Incident.Severity? {
+        guard incidentKind != nil else { return nil }
+        switch state {
+        case .notStoring: return .critical
+        case .down: return lane.environment == .development ? .warning : .critical
+        default: return .warning
+        }
+    }
+
     /// The number of pushes that wait: they are stored and not in flight; nil while the outbox cannot be read.
     ///
     /// Those that wait for their time, for another attempt and behind others are included. Every surface has this

@@ -26,9 +26,6 @@ enum LaneState: String, Sendable, CaseIterable {
     /// The number from which it fails while pushes are sent again.
     private static let fewAttempts = 3
 
-    /// Whether pushes of the lane are not delivered.
-    var isProblem: Bool { self != .delivers && self != .ready }
-
     init(_ facts: LaneFacts) {
         let attempts = facts.counts.recentAttempts
         self =

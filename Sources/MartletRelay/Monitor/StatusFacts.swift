@@ -61,12 +61,17 @@ struct StatusFacts: Sendable {
     /// The latest outages that are over, oldest first.
     var pastOutages: [StatusWatch.PastOutage] = []
 
-    /// The lanes, those with a problem first, and among them and the others production first.
+    /// The lanes, those with a problem first, in the order of ``Incident/isWorse(than:)``; then by app, production
+    /// before development.
     ///
     /// The numbers of pushes do not count, because a table whose rows move each second cannot be read.
     var lanesWorstFirst: [LaneFacts] {
-        func rank(_ facts: LaneFacts) -> (Int, Int, String) {
-            (facts.state.isProblem ? 0 : 1, facts.lane.environment == .production ? 0 : 1, facts.lane.app)
+        func rank(_ facts: LaneFacts) -> (Int, Int, Int, String, Int) {
+            let (app, environment) = (facts.lane.app, facts.lane.environment == .production ? 0 : 1)
+            guard let severity = facts.severity, let kind = facts.incidentKind else {
+                return (Incident.Severity.allCases.count, 0, 0, app, environment)
+            }
+            return (severity.rank, environment, kind.rank, app, environment)
         }
         return lanes.sorted { rank($0) < rank($1) }
     }

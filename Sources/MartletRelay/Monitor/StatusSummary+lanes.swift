@@ -22,20 +22,18 @@ extension StatusSummary {
             let isLasting = facts.now - since >= StatusSummary.lastingOutageTime
             let losses = states.map(\.losses).reduce(LossCounts(), +)
             let isCounted = self.isCounted(states)
+            let keys = Set(states.map(\.keyID)).sorted()
             var incident = incident(
                 of: states,
                 kind,
-                title: kind.title(names(of: states), keys: Set(states.map(\.keyID)).sorted()),
+                title: kind.title(names(of: states), keys: keys),
                 since: since,
                 losses: losses,
                 isCounted: isCounted,
                 detail: reasons.joined(separator: ", "),
                 action: kind.action(reasons, isLasting: isLasting || losses.total > 0, doctor: states.first?.doctor)
             )
-            // Development lanes deliver to the phones of developers only.
-            if states.allSatisfy({ $0.lane.environment == .development }) { incident.severity = .warning }
             if laneState == .notTried {
-                incident.severity = .warning
                 incident.title = "\(names(of: states)) \(states.count == 1 ? "has" : "have") not been tried"
                 incident.since = found.map { $0.problem.lastTry ?? $0.problem.since }.max()
                 let isNothingLost = losses.total == 0 && isCounted
@@ -49,6 +47,7 @@ extension StatusSummary {
                 return incident
             }
             incident.effect += StatusSummary.openText(states)
+            if kind == .keyRefused, keys.count > 1 { incident.effect += " The keys are \(StatusText.list(keys))." }
             if kind == .tokensRefused { incident.action += StatusSummary.purgeText(incident.waiting) }
             guard let obstacle, found.allSatisfy({ isUntested($0.state) }) else { return incident }
             // The cause of the last attempt may be gone.
@@ -142,8 +141,7 @@ extension StatusSummary {
             since: since,
             losses: nil,
             detail: StatusSummary.detail(ofPaused: paused),
-            action: "Resume with martlet relay resume or on the status page; pushes that wait can expire.",
-            severity: .warning
+            action: "Resume with martlet relay resume or on the status page; pushes that wait can expire."
         )
         incident.lost = losses.total
         if losses.total > 0 {
@@ -221,8 +219,7 @@ extension StatusSummary {
         losses: LossCounts?,
         isCounted: Bool = true,
         detail: String? = nil,
-        action: String,
-        severity: Incident.Severity = .critical
+        action: String
     ) -> Incident {
         // Those that are in flight wait for the end of an outage, too.
         let counts = states.compactMap { $0.state == .down ? $0.undelivered : $0.waiting }
@@ -233,7 +230,7 @@ extension StatusSummary {
         }
         return Incident(
             kind: kind,
-            severity: severity,
+            severity: states.compactMap(\.severity).min() ?? .warning,
             title: title,
             apps: Set(states.map(\.lane.app)).sorted(),
             environments: Set(states.map(\.lane.environment.rawValue)).sorted(),
@@ -276,10 +273,17 @@ extension StatusSummary {
     /// Returns the apps of lanes, with the environment of those that have further lanes.
     func names(of states: [LaneFacts]) -> String {
         let lanes = states.map(\.lane)
-        let names = Set(lanes.map(\.app)).sorted().flatMap { app -> [String] in
-            let own = lanes.filter { $0.app == app }
-            let isWhole = own.count == facts.lanes.filter { $0.lane.app == app }.count
-            return isWhole ? [app] : own.map { "\(app) (\($0.environment.rawValue))" }
+        let apps = Set(lanes.map(\.app)).sorted()
+        let partial = apps.filter { app in
+            lanes.count { $0.app == app } < facts.lanes.count { $0.lane.app == app }
+        }
+        let environments = Set(lanes.map(\.environment.rawValue))
+        if apps.count > 1, partial == apps, environments.count == 1 {
+            return "\(StatusText.list(apps)) in \(environments.joined())"
+        }
+        let names = apps.flatMap { app -> [String] in
+            guard partial.contains(app) else { return [app] }
+            return lanes.filter { $0.app == app }.map { "\(app) (\($0.environment.rawValue))" }
         }
         return StatusText.list(names)
     }
@@ -327,9 +331,10 @@ extension Incident.Kind {
         switch self {
         case .appleUnreachable: "Apple cannot be reached for \(apps)"
         case .connectionsReset: "Connections to Apple are reset for \(apps)"
-        case .tlsIntercepted: "The server that answers for Apple is not Apple's, for \(apps)"
+        case .tlsIntercepted: "TLS to Apple is intercepted for \(apps)"
         case .appleSilent: "Apple does not answer for \(apps)"
-        case .keyRefused: "Apple refuses the \(keys.count > 1 ? "keys" : "key") \(StatusText.list(keys)) of \(apps)"
+        case .keyRefused where keys.count > 1: "Apple refuses \(keys.count) keys of \(apps)"
+        case .keyRefused: "Apple refuses the key \(StatusText.list(keys)) of \(apps)"
         case .tokensRefused: "Apple refuses the device tokens of \(apps)"
         case .appleErrors: "Apple answers with errors for \(apps)"
         default: "Nothing is delivered for \(apps)"

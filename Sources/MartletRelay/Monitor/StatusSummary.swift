@@ -35,15 +35,12 @@ struct StatusSummary: Sendable {
         incidents = found.sorted { $0.isWorse(than: $1) }
     }
 
-    /// The state of the relay in one line.
+    /// The state of the relay in one line: the worst problem that is urgent, and the number of others.
     var headline: String {
         let urgent = incidents.filter { $0.severity != .notice }
         guard let worst = urgent.first else { return healthyHeadline }
-        let others = urgent.dropFirst().map(\.title)
-        let first = worst.statement(at: facts.now) + " " + worst.action
-        guard !others.isEmpty else { return first }
-        let more = others.count > 2 ? others.prefix(1) + ["\(others.count - 1) more problems"] : others.prefix(2)
-        return first + " Also: " + more.joined(separator: "; ") + "."
+        let others = urgent.count - 1
+        return worst.headline(at: facts.now) + (others == 0 ? "" : " \(others.counted("more problem")).")
     }
 
     /// The headline of a relay without urgent problems.

@@ -41,9 +41,11 @@ import Testing
         #expect(logged.map { $0["apns_id"]?.stringValue } == [pushes[1].id.description])
         #expect(logged.first?["level"] == "error" && !lines.all.contains { $0.contains("roken") })
         await bench.parts.monitor.readDeadLetters()
-        let headline = await bench.ask("GET", "/v1/status").json["headline"]?.stringValue ?? ""
-        let problem = "1 stored push of orders is damaged. It was not sent. Check the disk"
-        #expect(headline.hasPrefix(problem), "\(headline)")
+        let status = await bench.ask("GET", "/v1/status").json
+        let headline = status["headline"]?.stringValue ?? ""
+        #expect(headline.hasPrefix("1 stored push of orders is damaged."), "\(headline)")
+        let text = status["incidents"]?.elements?.first?["text"]?.stringValue ?? ""
+        #expect(text.hasPrefix("1 stored push of orders is damaged. It was not sent. Check the disk"), "\(text)")
         let path = "/v1/apps/orders/dead-letters:requeue"
         let refusal = await bench.ask("POST", path, #"{"ids":["\#(pushes[1].id)"]}"#)
         #expect(refusal.status == 409 && refusal.text.contains("is damaged, so nothing was sent again"))

@@ -121,15 +121,32 @@ import Testing
         return Set(names)
     }
 
-    @Test func `each alert has a paragraph in the runbook, and the runbook has no others`() {
-        #expect(alertNames.count >= 15 && Set(alertNames).count == alertNames.count)
-        var paragraphs: [String: String] = [:]
+    /// The sections of the runbook by their headings.
+    private var sections: [String: String] {
+        var sections: [String: String] = [:]
         for section in runbook.split(separator: "\n### ").dropFirst() {
             let lines = section.split(separator: "\n", maxSplits: 1)
-            paragraphs[String(lines[0])] = lines.count == 2 ? String(lines[1]) : ""
+            sections[String(lines[0])] = lines.count == 2 ? String(lines[1]) : ""
         }
-        #expect(Set(paragraphs.keys) == Set(alertNames))
-        for (name, text) in paragraphs { #expect(text.count > 200, "\(name)") }
+        return sections
+    }
+
+    @Test func `each alert has a paragraph in the runbook, and the runbook has no others`() {
+        #expect(alertNames.count >= 15 && Set(alertNames).count == alertNames.count)
+        #expect(Set(sections.keys) == Set(alertNames))
+        for (name, text) in sections { #expect(text.count > 200, "\(name)") }
+    }
+
+    @Test(arguments: Incident.Kind.allCases)
+    func `each kind of incident has a section in the runbook`(kind: Incident.Kind) {
+        let incident = Incident(kind: kind, severity: .notice, title: "", action: "")
+        #expect(sections[incident.runbook] != nil, "\(incident.runbook)")
+    }
+
+    @Test func `the runbook has a remedy for connections that are reset`() {
+        let incident = Incident(kind: .connectionsReset, severity: .critical, title: "", action: "")
+        #expect(sections[incident.runbook]?.contains("`connections-reset`") == true)
+        #expect(runbook.contains("| `\(LaneOutage.connectionLost)` |"), "the table of reasons has it")
     }
 
     @Test func `each metric of the alerts, the dashboard and the articles exists`() async throws {

@@ -131,7 +131,7 @@ import Testing
         #expect(both?.tone == .bad && both?.note == "39 of 39 attempts in the last minute")
     }
 
-    @Test func `lanes with a problem come first, then those of production`() {
+    @Test func `lanes with a problem come first, then the lanes of an app together`() {
         func lane(_ app: String, _ environment: PushEnvironment, _ state: LaneState) -> LaneFacts {
             var facts = LaneFacts(lane: Lane(app: app, environment: environment))
             facts.isStoring = state != .notStoring
@@ -144,7 +144,31 @@ import Testing
         ]
         let facts = StatusFacts(now: Self.now, apps: ["a", "b", "c", "d"], lanes: lanes)
         let names = facts.lanesWorstFirst.map { "\($0.lane.app) \($0.lane.environment.rawValue)" }
-        #expect(names == ["d production", "b development", "b production", "c production", "a development"])
+        #expect(names == ["d production", "b development", "a development", "b production", "c production"])
+    }
+
+    @Test func `lanes are in the order of their problems`() {
+        func lane(_ app: String, _ environment: PushEnvironment = .production, reason: String? = nil) -> LaneFacts {
+            var facts = LaneFacts(lane: Lane(app: app, environment: environment))
+            facts.problem = reason.map { LaneProblem(since: 1, reason: $0, nextTry: nil) }
+            facts.counts.recentAttempts = 10
+            return facts
+        }
+        var (paused, expiring, failing, idle) = (lane("b"), lane("c"), lane("d"), lane("e", reason: "ConnectionFailed"))
+        paused.pause = LanePause(lane: paused.lane, since: 2, caller: "kim")
+        expiring.expiry = LaneFacts.Expiry(since: 1, count: 3, rate: 1)
+        failing.counts.recentFailures = 10
+        idle.backlog = Backlog(lane: idle.lane, count: 0, oldest: nil)
+        let lanes = [
+            lane("a"), lane("b", .development), paused, expiring, failing, idle,
+            lane("f", .development, reason: "ConnectionFailed"), lane("g", reason: "Other"),
+            lane("h", reason: "ConnectionFailed"),
+        ]
+        let facts = StatusFacts(now: Self.now, apps: ["a", "b", "c", "d", "e", "f", "g", "h"], lanes: lanes)
+        #expect(facts.lanesWorstFirst.map(\.lane.app) == ["h", "g", "e", "d", "c", "b", "f", "a", "b"])
+        let severities = facts.lanesWorstFirst.compactMap(\.severity)
+        #expect(severities == [.critical, .critical, .warning, .warning, .warning, .warning, .warning])
+        #expect(StatusSummary(facts).incidents.first?.apps == ["f", "h"], "the worst lane has the worst problem")
     }
 
     @Test func `figures are unknown while the outbox cannot be read`() {

@@ -17,12 +17,13 @@ import Testing
         #expect(facts.lanes[0].state == .notTried && summary.incidents.count == 1)
         let incident = try #require(summary.incidents.first)
         #expect(incident.kind == .keyRefused && incident.severity == .warning && incident.lost == 2)
+        #expect(summary.headline == "orders has not been tried since 12:40 UTC (1 min).")
         #expect(
-            summary.headline.hasPrefix(
-                "orders has not been tried since 12:40 UTC (1 min). No push waits that could show whether Apple accepts"
-                    + " pushes again. Since the outage began, 2 pushes have expired. Compare key-id"
+            incident.text(at: facts.now).hasPrefix(
+                "\(summary.headline) No push waits that could show whether Apple accepts pushes again. Since the outage"
+                    + " began, 2 pushes have expired. Compare key-id"
             ),
-            "\(summary.headline)"
+            "\(incident.text(at: facts.now))"
         )
         facts.lanes[0].inFlight = 1
         #expect(facts.lanes[0].state == .down)
@@ -162,9 +163,9 @@ import Testing
         let incident = try #require(summary.incidents.first)
         #expect(incident.severity == .warning && incident.lost == 261 && incident.apps == ["rides"])
         #expect(
-            summary.headline == "Accepted pushes of rides expire since 12:39 UTC (1 min). 261 pushes have expired,"
-                + " 2.4 a second in the last minute. 541 pushes wait. Find out why pushes wait, and send again what"
-                + " still matters."
+            incident.text(at: facts.now) == "Accepted pushes of rides expire since 12:39 UTC (1 min). 261 pushes have"
+                + " expired, 2.4 a second in the last minute. 541 pushes wait. Find out why pushes wait, and send again"
+                + " what still matters. (503 ServiceUnavailable)"
         )
         #expect(incident.runbook == "MartletRelayPushesExpire" && incident.detail == "503 ServiceUnavailable")
         #expect(!summary.incidents.contains { $0.text(at: facts.now).contains("none is lost") })

@@ -37,7 +37,7 @@ class Faults(PagesWalk):
         rule = {"do": "respond", "reason": "TooManyRequests", "retry-after": 3, "count": 1, "match": {"topic": TAXI}}
         rules = self.page.get_by_role("table", name="Active rules")
         expect(rules.locator("tbody tr")).to_have_count(1)
-        expect(rules).to_contain_text(f"every push, at most once, topic {TAXI}")
+        expect(rules).to_contain_text(f"every push, at most once, with the topic {TAXI}")
         self.assertEqual(self.simulator.ask("GET", "/api/v1/chaos")["rules"], [rule])
         for name in ["devices", ""]:
             self.page.goto(f"{self.simulator.url}/#/{name}")

@@ -186,7 +186,14 @@ class Modules(unittest.TestCase):
             "[2, 3, 11, 21].map((every) => m.scope({ every }))":
                 ["every 2nd push", "every 3rd push", "every 11th push", "every 21st push"],
             "m.scope({ probability: 0.5, after: 2, count: 1, match: { priority: '5' } })":
-                "every push, with a probability of 0.5, after the first 2, at most once, priority 5",
+                "every push, with a probability of 50 %, after the first 2, at most once, with the priority 5",
+            "m.scope({ probability: 0.002 })": "every push, with a probability of 0.2 %",
+            "m.scope({ match: { topic: 'a', 'push-type': 'alert', 'device-prefix': '5d', 'device-suffix': '6a' } })":
+                "every push, with the topic a, of the push type alert, to device tokens that begin with 5d, to device tokens that end with 6a",
+            "m.action({ do: 'reset-stream', code: 2 })": "The stream is reset with the error code INTERNAL_ERROR (2)",
+            "m.action({ do: 'goaway', code: 99, 'debug-data': '{}', 'includes-request': false })":
+                "The connection ends with GOAWAY and the error code 99, with the debug data {}, and the push is not processed",
+            "m.action({ do: 'drain' })": "The connection shuts down gracefully",
             f"m.affects({rule}, {{ fault: 'hang', 'device-token': '5d3a6a1c', headers: {{ 'apns-priority': '10' }} }})": True,
             f"m.affects({rule}, {{ fault: 'hang', 'device-token': '5d3a6a1c', headers: {{}} }})": False,
         })
@@ -282,6 +289,16 @@ class Modules(unittest.TestCase):
                 {"name": "b c.mp4", "type": "video", "url": attachment["url"], "place": "payload/liveSurface/attachments/0", "isHidden": True}],
         })
 
+    def test_answers_to_pushes(self):
+        self.check("figures", cases={
+            "m.answerText({ apns: { status: 429, reason: 'TooManyRequests' } })": "429 TooManyRequests",
+            "m.answerText({ history: { attempts: [{ status: 503 }, { reason: 'ConnectionLost' }] } })": "ConnectionLost",
+            "m.answerText({ apns: { reason: 'Damaged' } })": "Not sent: its stored data is damaged",
+            "m.answerText({ apns: { reason: 'FormerUser' } })": "Not sent: its user does not have the token any more",
+            "m.answerText({})": "",
+            "[{ apns: { reason: 'Damaged' } }, {}].map(m.isDamaged)": [True, False],
+        })
+
     def test_values_of_plots(self):
         samples = json.dumps([{"lanes": [{"backlog": lane} for lane in range(count)]} for count in (7, 8)])
         names = json.dumps([f"lane {lane}" for lane in range(8)])
@@ -306,6 +323,9 @@ class Modules(unittest.TestCase):
             colours("['a', 'b', 'c', 'd']"): [["a", 3], ["b", 0], ["c", 1], ["d", 2]],
             "[...m.laneColours(['x', 'y'])]": [["x", 0], ["y", 1]],
             "[0, 1, 3, 60, 1001].map(m.roundUp)": [1, 1, 5, 100, 2000],
+            "m.markMeanings([{ kind: 'started' }, { kind: 'outage-began' }, { kind: 'reloaded' }])":
+                [["bad", "outage or failure"], ["", "start, reload or change of the fleet"]],
+            "m.markMeanings([])": [],
             f"m.perHour({pushes})": [{"start": 0, "high": 0, "low": 1}, {"start": 3600, "high": 0, "low": 0}, {"start": 7200, "high": 1, "low": 1}],
             "m.axisValues(1)": [0, 1],
             "m.axisValues(9)": [0, 5, 10],

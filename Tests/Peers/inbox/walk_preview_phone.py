@@ -57,11 +57,13 @@ class PreviewPhone(PreviewWalk):
     def test_previews_obey_the_verdict(self):
         texts = {
             "shown": None,
-            "delivered": "Nothing of it is visible on the phone: Delivered · no banner (aps.alert has no text). This is how it would look.",
-            "not-shown": "Not shown on the phone: older than the content on screen. This is how it would look.",
-            "stored": "Not shown on the phone yet: Stored · device is offline. This is how it would look.",
+            "delivered": "Nothing of it is visible on the phone: Delivered · no banner (aps.alert has no text)."
+                         " This is how it would look if the phone showed it.",
+            "not-shown": "Not shown on the phone: older than the content on screen."
+                         " The phone ignored it: its content below was never on the screen.",
+            "stored": "Not shown on the phone yet: Stored · device is offline. This is how it will look if the phone shows it.",
             "replaced": "No longer shown on the phone: Replaced by push 9. This is how it looked.",
-            "refused": "Not shown on the phone: Refused: 410 Unregistered. This is how it would look.",
+            "refused": "Not shown on the phone: Refused: 410 Unregistered. This is how it would look if the phone showed it.",
         }
         sent = {"not-shown": "Not shown: older than the content on screen", "stored": "Stored · device is offline.",
                 "replaced": "Replaced by push 9", "refused": "Refused: 410 Unregistered",
@@ -79,6 +81,13 @@ class PreviewPhone(PreviewWalk):
             expect(self.screen("Lock Screen").locator(".body")).to_have_text("Ready")
             opacity = lambda: float(self.evaluated(self.screen("Lock Screen"), "screen => getComputedStyle(screen).opacity"))
             self.wait_until(lambda: opacity() == 1 if text is None else opacity() < 0.7, f"{kind}: {opacity()}")
+
+    def test_a_stored_push_that_the_phone_will_ignore_has_no_look(self):
+        text = "Stored for 1 of 1 activity · the phone will ignore it (a broadcast cannot start an activity)"
+        self.answer_with_verdicts({1: {"kind": "stored", "text": text, "will-be-ignored": True}})
+        self.open(alert(1, alert="Ready"))
+        self.select(1)
+        expect(self.page.locator(".previews > .verdict")).to_have_text(f"Not shown on the phone: {text}. The phone will not show it.")
 
     def test_refused_and_unanswered_pushes_are_not_drawn_as_shown(self):
         refused, unanswered = alert(1, alert="Ready"), alert(2, alert="Ready")

@@ -33,7 +33,7 @@ TITLES = {
     "calm": r"(All 3 apps (deliver|are ready)\.|[\w, ]+ delivers?, [\w, ]+ (is|are) ready\.)( (No push waits|[\d,]+ push(es)? waits?)\.)?$",
     "down": r"(Apple cannot be reached|Connections to Apple are reset|Nothing is delivered) for ",
     "silent": "Apple does not answer for ",
-    "refused": "Apple refuses the keys? ",
+    "refused": r"Apple refuses (the key|\d+ keys) ",
     "errors": "Apple answers with errors for ",
     "not-accepted": "Apple accepts no push of ",
     "retrying": r"[\d,]+ push(es)? of .* being sent again",

@@ -72,6 +72,18 @@ class DeadLetters(RelayWalk):
         expect(dialog).to_have_count(0)
         expect(self.rows.first.get_by_role("button", name="Show the 16 attempts")).to_be_focused()
 
+    def test_a_damaged_push_has_no_answer_of_apple(self):
+        def damage(route):
+            letters = route.fetch().json()["dead-letters"]
+            route.fulfill(json={"dead-letters": [{**letters[0], "apns": {"reason": "Damaged"}}, *letters[1:]]})
+
+        self.page.route("**/dead-letters?*", damage)
+        self.enter()
+        damaged = self.rows.filter(has_text="Not sent: its stored data is damaged")
+        expect(damaged).to_have_count(1)
+        expect(damaged.get_by_role("button", name="again")).to_have_count(0)
+        expect(self.rows.filter(has_text="429 TooManyRequests")).to_have_count(2)
+
     def test_a_dead_letter_is_sent_again(self):
         self.enter()
         self.rows.first.get_by_role("button", name="again").click()

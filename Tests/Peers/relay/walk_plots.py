@@ -70,12 +70,25 @@ class Plots(RelayWalk):
         expect(self.page.locator("#event-list tbody time").first).to_have_text(re.compile(r"\d:\d\d:\d\d"))
         expect(self.page.locator("#event-list tbody tr").last).to_contain_text("This relay started with version")
 
+    def test_a_legend_names_the_unit_and_the_meaning_of_the_marks(self):
+        legends = self.page.locator(".plot .legend")
+        units = ["pushes", "pushes a second", "failed attempts a second", "seconds"]
+        for legend, unit in zip(legends.all(), units, strict=True):
+            expect(legend).to_contain_text(f"Lines: {unit}, by lane")
+        expect(legends.first.locator(".dot")).to_have_count(3)
+        expect(legends.first).to_contain_text("start, reload or change of the fleet")
+        for tone in ["warning", "good", ""]:
+            colours = [self.evaluated(self.plot.locator(f'{place}[data-tone="{tone}"]').first, f"made => getComputedStyle(made).getPropertyValue('--tone')")
+                       for place in [".mark", ".legend .dot"]]
+            self.assertEqual(colours[0], colours[1], tone)
+
     def test_all_colours_of_lines_and_events_are_told_apart(self):
         for scheme in ["light", "dark"]:
             self.page.emulate_media(color_scheme=scheme)
             colours = self.evaluated(self.plot, """plot => {
                 const colour = (name, value, property) => {
                     const made = document.createElement("span")
+                    made.className = property === "--tone" ? "mark" : ""
                     made.setAttribute(name, value)
                     made.style.color = `var(${property})`
                     plot.append(made)
@@ -84,7 +97,7 @@ class Plots(RelayWalk):
                     return color
                 }
                 return [...[0, 1, 2, 3, 4, 5, "others"].map((line) => colour("data-line", line, "--series")),
-                    ...["good", "warning", "bad"].map((tone) => colour("data-tone", tone, "--tone"))]
+                    ...["good", "warning", "bad", ""].map((tone) => colour("data-tone", tone, "--tone"))]
             }""")
             near = [pair for pair in itertools.combinations(colours, 2) if math.dist(*map(oklab, pair)) < 0.12]
             self.assertEqual(near, [], scheme)
