@@ -2,7 +2,8 @@
 
 package import MartletCore
 
-/// The records of an outbox beside the queue: paused lanes, unregistered tokens, dead letters and positions of readers.
+/// The records of an outbox beside the queue: paused lanes, unregistered tokens, dead letters, positions of readers and
+/// the problems of relays.
 ///
 /// Times are milliseconds since 1970. Methods can be called concurrently.
 package protocol OutboxRecords: Sendable {
@@ -142,6 +143,29 @@ package protocol OutboxRecords: Sendable {
     ///   - reader: The name of the reader.
     /// - Throws: ``OutboxError``; the stored position is unchanged then.
     func setCursor(_ cursor: Int64, of reader: String) async throws(OutboxError)
+
+    /// Returns the problems that a relay has stored last; nil when there are none.
+    ///
+    /// - Parameter relay: The name of the relay.
+    /// - Returns: The problems as JSON.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func problems(of relay: String) async throws(OutboxError) -> String?
+
+    /// Stores the problems of a relay in place of those that it has stored before, and deletes those of other relays
+    /// that were stored before a time.
+    ///
+    /// - Parameters:
+    ///   - problems: The problems as JSON, without tokens and payloads: a sealed outbox does not encrypt them.
+    ///   - relay: The name of the relay.
+    ///   - now: The time.
+    ///   - limit: The time before which those of other relays are deleted.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func storeProblems(
+        _ problems: String,
+        of relay: String,
+        at now: Int64,
+        deletingBefore limit: Int64
+    ) async throws(OutboxError)
 
     /// Deletes the counts of alerts of past days.
     ///

@@ -149,7 +149,7 @@ package protocol OutboxStore: Sendable {
     /// - Throws: ``OutboxError``; nothing has changed then.
     func requeueDeadLetters(_ ids: [APNsID]?, of app: String, at now: Int64) async throws(OutboxError) -> Int
 
-    /// The paused lanes, unregistered tokens, dead letters and positions of readers.
+    /// The paused lanes, unregistered tokens, dead letters, positions of readers and problems of relays.
     var records: any OutboxRecords { get }
 
     /// The installations of apps, and their tickets.

@@ -73,6 +73,7 @@ package actor PushRelay {
         // Before the paused lanes are read, which starts the delivery.
         await parts.dispatcher.syncOutages()
         await parts.dispatcher.syncLanes()
+        await parts.maintenance.syncProblems()
         await parts.intake.watchOtherRelays()
         logStart()
         await parts.monitor.start(exporter)

@@ -136,6 +136,15 @@ private struct ModelRecords: OutboxRecords {
         disk.model.withLock { $0.readers[reader] = cursor }
     }
 
+    func problems(of relay: String) -> String? { disk.model.withLock { $0.problems[relay]?.text } }
+
+    func storeProblems(_ problems: String, of relay: String, at now: Int64, deletingBefore limit: Int64) {
+        disk.model.withLock { model in
+            model.problems = model.problems.filter { $0.value.storedAt >= limit }
+            model.problems[relay] = (text: problems, storedAt: now)
+        }
+    }
+
     func forgetAlerts(before time: Int64, limit: Int) -> Int {
         disk.model.withLock { $0.alerts.forget(before: time, limit: limit) }
     }

@@ -43,6 +43,8 @@ package struct OutboxModel: Sendable {
     private var deadOwners: [Int64: String] = [:]
     private var lastCursor: Int64 = 0
     package var readers: [String: Int64] = [:]
+    /// The stored problems of relays by name, with the times at which they were stored.
+    var problems: [String: (text: String, storedAt: Int64)] = [:]
     private var nextNumber: Int64 = 1
     /// The number of the push that was accepted last.
     var lastNumber: Int64 { nextNumber - 1 }

@@ -134,6 +134,13 @@ CREATE TABLE martlet.sealed_key (
 -- The positions of webhooks in the feed of unregistered tokens.
 CREATE TABLE martlet.reader (name text PRIMARY KEY, cursor bigint NOT NULL);
 
+-- The problems of each relay in the last hour as a JSON array, which its status shows after a restart.
+CREATE TABLE martlet.relay_history (
+    relay text PRIMARY KEY,
+    stored_at bigint NOT NULL,
+    problems text NOT NULL
+);
+
 -- The running relays. A claim belongs to its node until the lease of the node expires.
 CREATE TABLE martlet.node (
     number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

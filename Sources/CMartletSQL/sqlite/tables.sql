@@ -60,6 +60,8 @@ CREATE TABLE sealed_key (
 );
 -- The positions of webhooks in the feed of unregistered tokens.
 CREATE TABLE reader (name TEXT PRIMARY KEY, cursor INTEGER NOT NULL) WITHOUT ROWID;
+-- The problems of the relay in the last hour as a JSON array, which its status shows after a restart.
+CREATE TABLE relay_history (relay TEXT PRIMARY KEY, stored_at INTEGER NOT NULL, problems TEXT NOT NULL);
 -- The times up to which pushes of a queue may have been claimed.
 CREATE TABLE claimed (
     app INTEGER, environment TEXT, urgency INTEGER, until INTEGER NOT NULL,

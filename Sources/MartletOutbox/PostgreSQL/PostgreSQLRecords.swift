@@ -211,6 +211,36 @@ struct PostgreSQLRecords: OutboxRecords {
         ) { _ in }
     }
 
+    func problems(of relay: String) async throws(OutboxError) -> String? {
+        try await connections.query(
+            .watching,
+            "SELECT problems FROM martlet.relay_history WHERE relay = $1",
+            [.text(relay)]
+        ) { $0.first?.text(at: 0) }
+    }
+
+    func storeProblems(
+        _ problems: String,
+        of relay: String,
+        at now: Int64,
+        deletingBefore limit: Int64
+    ) async throws(OutboxError) {
+        try await connections.query(
+            .watching,
+            """
+            WITH deleted AS (
+                DELETE FROM martlet.relay_history WHERE relay IN (
+                    SELECT h.relay FROM martlet.relay_history h WHERE h.stored_at < $4 AND h.relay <> $1
+                    FOR UPDATE SKIP LOCKED
+                )
+            )
+            INSERT INTO martlet.relay_history VALUES ($1, $2, $3)
+            ON CONFLICT (relay) DO UPDATE SET stored_at = excluded.stored_at, problems = excluded.problems
+            """,
+            [.text(relay), .integer(now), .text(problems), .integer(limit)]
+        ) { _ in }
+    }
+
     func forgetAlerts(before time: Int64, limit: Int) async throws(OutboxError) -> Int {
         try await connections.query(
             .maintaining,

@@ -259,6 +259,34 @@ struct SQLiteRecords: OutboxRecords {
         }
     }
 
+    // MARK: Problems
+
+    func problems(of relay: String) async throws(OutboxError) -> String? {
+        try await outbox.read { (tables) throws(SQLiteError) -> String? in
+            let row = try tables.database.connection.prepare("SELECT problems FROM relay_history WHERE relay = ?")
+            try row.bind(relay)
+            return try row.step() ? row.text(at: 0) : nil
+        }
+    }
+
+    func storeProblems(
+        _ problems: String,
+        of relay: String,
+        at now: Int64,
+        deletingBefore limit: Int64
+    ) async throws(OutboxError) {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            let old = try tables.database.connection.prepare(
+                "DELETE FROM relay_history WHERE stored_at < ? OR relay = ?"
+            )
+            try old.run(with: limit, relay)
+            let row = try tables.database.connection.prepare(
+                "INSERT INTO relay_history (relay, stored_at, problems) VALUES (?, ?, ?)"
+            )
+            try row.run(with: relay, now, problems)
+        }
+    }
+
     func forgetAlerts(before time: Int64, limit: Int) async throws(OutboxError) -> Int {
         try await outbox.change { (tables) throws(SQLiteError) in
             try tables.database.connection.prepare(

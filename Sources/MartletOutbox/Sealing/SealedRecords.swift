@@ -77,6 +77,17 @@ struct SealedRecords: OutboxRecords {
         try await records.setCursor(cursor, of: reader)
     }
 
+    func problems(of relay: String) async throws(OutboxError) -> String? { try await records.problems(of: relay) }
+
+    func storeProblems(
+        _ problems: String,
+        of relay: String,
+        at now: Int64,
+        deletingBefore limit: Int64
+    ) async throws(OutboxError) {
+        try await records.storeProblems(problems, of: relay, at: now, deletingBefore: limit)
+    }
+
     func forgetAlerts(before time: Int64, limit: Int) async throws(OutboxError) -> Int {
         try await records.forgetAlerts(before: time, limit: limit)
     }

@@ -176,11 +176,18 @@ struct FleetView: Sendable {
     private static func lanes(in text: String) -> [Lane: LaneCounts] {
         var lanes: [Lane: LaneCounts] = [:]
         for json in (try? JSONReader.read(Array(text.utf8)))?.elements ?? [] {
-            guard let app = json["app"]?.stringValue,
-                let environment = json["environment"]?.stringValue.flatMap(PushEnvironment.init(rawValue:))
-            else { continue }
-            lanes[Lane(app: app, environment: environment)] = LaneCounts(json)
+            if let lane = Lane(json) { lanes[lane] = LaneCounts(json) }
         }
         return lanes
+    }
+}
+
+extension Lane {
+    /// Reads the lane of a JSON object; nil without an app and an environment.
+    init?(_ json: JSONValue) {
+        guard let app = json["app"]?.stringValue,
+            let environment = json["environment"]?.stringValue.flatMap(PushEnvironment.init(rawValue:))
+        else { return nil }
+        self.init(app: app, environment: environment)
     }
 }

@@ -18,14 +18,17 @@ struct EarlierEnd: Sendable, Hashable {
     let possiblySent: Int?
     /// The start of this process.
     let startedAt: Int64
+    /// Whether accepted pushes survive a loss of power.
+    let isDurable: Bool
 
     /// Creates the end from the stored time; nil when none is stored, as at the first start.
-    init?(stored: Int64, possiblySent: Int?, startedAt: Int64) {
+    init?(stored: Int64, possiblySent: Int?, startedAt: Int64, isDurable: Bool) {
         guard stored != 0 else { return nil }
         lastSeen = min(Int64(clamping: stored.magnitude), startedAt)
         isInOrder = stored < 0
         self.possiblySent = possiblySent
         self.startedAt = startedAt
+        self.isDurable = isDurable
     }
 
     /// Returns the value to store while the relay runs, or when it is shut down.
@@ -50,7 +53,9 @@ struct EarlierEnd: Sendable, Hashable {
             title: "This relay "
                 + (isInOrder ? "was shut down before Apple had answered all pushes" : "ended without a shutdown"),
             apps: apps,
-            effect: "It last ran at \(last), and was started again at \(start). " + resent,
+            effect: "It last ran at \(last), and was started again at \(start), at most"
+                + " \(StatusText.exactDuration(startedAt - lastSeen)) later. Accepted pushes were kept"
+                + (isDurable ? ". " : ", unless the machine lost power. ") + resent,
             action: isInOrder
                 ? "Give it more time for a shutdown." : "Find the cause in the log of the service and with dmesg."
         )

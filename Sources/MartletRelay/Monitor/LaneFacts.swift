@@ -40,6 +40,8 @@ struct LaneFacts: Sendable {
     var expiredInFlight = 0
     /// The pushes that were lost since the pause began, or since the start of the relay if that is later.
     var lossesInPause = LossCounts()
+    /// Whether these include those before a restart.
+    var continuesPause = false
     /// The pushes that were lost since Apple has accepted none.
     var lossesWhileFailing = LossCounts()
     /// The pushes that expire without another problem; nil when none do.

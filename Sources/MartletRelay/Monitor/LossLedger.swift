@@ -59,17 +59,19 @@ struct LossLedger: Sendable {
     }
 
     /// A problem and its losses.
-    struct Problem: Sendable {
+    struct Problem: Sendable, Hashable {
         let cause: Cause
-        fileprivate(set) var start: Int64
+        var start: Int64
         /// The end; nil while the problem lasts.
-        fileprivate(set) var end: Int64?
+        var end: Int64?
         /// The pushes that were lost because of the problem, by lane.
-        fileprivate var lossesByLane: [Lane: LossCounts] = [:]
+        var lossesByLane: [Lane: LossCounts] = [:]
         /// The number of pushes that were lost in its time and are counted for another problem, by lane.
-        fileprivate var lostElsewhereByLane: [Lane: Int] = [:]
+        var lostElsewhereByLane: [Lane: Int] = [:]
         /// The time of the last loss; nil without one.
-        fileprivate(set) var lastLoss: Int64?
+        var lastLoss: Int64?
+        /// Whether the losses that an earlier process has stored are included.
+        fileprivate(set) var isContinued = false
 
         /// The pushes that were lost because of the problem.
         var losses: LossCounts { lossesByLane.values.reduce(LossCounts(), +) }
@@ -83,6 +85,15 @@ struct LossLedger: Sendable {
             part.lossesByLane = lossesByLane.filter { apps.contains($0.key.app) }
             part.lostElsewhereByLane = lostElsewhereByLane.filter { apps.contains($0.key.app) }
             return part
+        }
+
+        /// Adds the losses of the same problem that an earlier process has stored.
+        fileprivate mutating func combine(with earlier: Problem) {
+            start = min(start, earlier.start)
+            lossesByLane.merge(earlier.lossesByLane, uniquingKeysWith: +)
+            lostElsewhereByLane.merge(earlier.lostElsewhereByLane, uniquingKeysWith: +)
+            lastLoss = [lastLoss, earlier.lastLoss].compactMap(\.self).max()
+            isContinued = true
         }
 
         /// Returns whether a loss may be one of this problem.
@@ -143,11 +154,41 @@ struct LossLedger: Sendable {
         return self.end(cause, at: end) ?? lastNumber
     }
 
+    /// Adds a problem that an earlier process has stored.
+    ///
+    /// - Parameters:
+    ///   - problem: The problem, without an end if it lasts.
+    ///   - lasted: Whether it lasted when the process ended. It is one problem with the same cause that lasts now.
+    /// - Returns: The number; nil if the problem lasts now.
+    mutating func restore(_ problem: Problem, lasted: Bool) -> Int? {
+        if lasted, let number = running[problem.cause] {
+            problems[number]?.combine(with: problem)
+            return nil
+        }
+        lastNumber += 1
+        problems[lastNumber] = problem
+        guard problem.end == nil else { return lastNumber }
+        running[problem.cause] = lastNumber
+        return nil
+    }
+
+    /// Continues a restored problem that has an end; takes the losses since then as ``begin(_:at:)`` does.
+    mutating func resume(_ number: Int) {
+        guard let problem = problems[number], let end = problem.end, running[problem.cause] == nil else { return }
+        problems[number]?.end = nil
+        problems[number]?.isContinued = true
+        running[problem.cause] = number
+        takeLosses(for: number, since: end, before: .max)
+    }
+
     /// Forgets a problem that is over.
     mutating func forget(_ number: Int) { problems[number] = nil }
 
     /// Returns a problem that lasts; nil if there is none.
     subscript(_ cause: Cause) -> Problem? { running[cause].flatMap { problems[$0] } }
+
+    /// The problems that last.
+    var lasting: [Problem] { running.values.compactMap { problems[$0] } }
 
     /// Returns a problem by its number.
     func problem(_ number: Int) -> Problem? { problems[number] }

@@ -41,6 +41,9 @@ actor RelayMaintenance {
     private var abandoned = 0
     /// Whether the end of the process that ran before is known.
     private var knowsEarlierEnd = false
+    /// Whether the problems that it has stored are restored.
+    private var knowsEarlierProblems = false
+    private var problemSchedule = ProblemSchedule()
     private var task: Task<Void, Never>?
     private var isDraining = false
     /// The time up to which all pushes that have expired were ended, in milliseconds since 1970.
@@ -116,6 +119,7 @@ actor RelayMaintenance {
         } else if state.counts.abandoned != abandoned {
             await readDeadLetters(of: state)
         }
+        await syncProblems()
         await checkOutbox()
         // A clock that was set ahead by mistake must not delete outcomes, which cannot be undone.
         if state.fleet.isLeader, clockWatch.isTrusted {
@@ -188,7 +192,8 @@ actor RelayMaintenance {
                 let end = EarlierEnd(
                     stored: stored,
                     possiblySent: context.sharedOutbox == nil ? possiblySent : nil,
-                    startedAt: context.startedAt
+                    startedAt: context.startedAt,
+                    isDurable: context.configuration.outbox.durability == .full
                 )
                 if let end { await monitor.recordEarlierEnd(end) }
             }
@@ -202,8 +207,44 @@ actor RelayMaintenance {
     /// Stores that the relay was shut down.
     func recordShutdown() async {
         guard context.outboxHealth.current.problem == nil else { return }
+        await monitor.postHealth()
+        await syncProblems(isLast: true)
         let stored = EarlierEnd.stored(at: context.now, isShutdown: true)
         try? await context.outbox.records.setCursor(stored, of: runningReader)
+    }
+
+    /// Restores the problems that an earlier process of this relay has stored, and stores those of this one when they
+    /// have changed.
+    ///
+    /// - Parameter isLast: Whether the relay is being shut down.
+    func syncProblems(isLast: Bool = false) async {
+        guard knowsEarlierEnd, context.outboxHealth.current.problem == nil else { return }
+        let records = context.outbox.records
+        // A file has one relay, whatever its name.
+        let relay = context.sharedOutbox == nil ? "relay" : context.configuration.node
+        do throws(OutboxError) {
+            if !knowsEarlierProblems {
+                let stored = try await records.problems(of: relay)
+                // A shutdown may have read them meanwhile.
+                if !knowsEarlierProblems {
+                    knowsEarlierProblems = true
+                    await monitor.restore(StoredProblem.list(stored ?? "", at: context.now))
+                }
+            }
+            let problems = await monitor.problemsToStore
+            let now = context.now
+            guard problemSchedule.isDue(problems, at: now, isLast: isLast) else { return }
+            try await records.storeProblems(
+                StoredProblem.text(of: problems),
+                of: relay,
+                at: now,
+                deletingBefore: now - StatusSummary.pastTime
+            )
+            problemSchedule.recordStored(problems, at: now)
+        } catch {
+            // Stored by the next call.
+            return
+        }
     }
 
     /// Ends the pushes that have expired.

@@ -107,6 +107,12 @@ actor RelayMonitor {
         )
     }
 
+    /// The problems to store.
+    var problemsToStore: Set<StoredProblem> { observations.watch.problemsToStore(at: context.now) }
+
+    /// Adds the problems that the process that ran before has stored.
+    func restore(_ problems: [StoredProblem]) { observations.restore(problems, at: context.now) }
+
     /// Reports that the relay is shutting down.
     func drain() {
         isDraining = true

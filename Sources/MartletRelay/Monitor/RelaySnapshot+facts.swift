@@ -138,7 +138,12 @@ extension RelaySnapshot {
             facts.lostElsewhere = outage.lostElsewhere
         }
         facts.lossesInPause = ledger[.pause(lane)]?.losses ?? LossCounts()
-        facts.lossesWhileFailing = ledger[.failing(lane)]?.losses ?? LossCounts()
+        facts.continuesPause = ledger[.pause(lane)]?.isContinued ?? false
+        if let failing = ledger[.failing(lane)] {
+            facts.lossesWhileFailing = failing.losses
+            // The lane may have failed before a restart.
+            facts.failing?.since = failing.start
+        }
         facts.expiredInFlight = observations.expiredInFlight[lane, default: 0]
         facts.expiry = ledger[.expiry(lane)].map { expiry in
             LaneFacts.Expiry(

@@ -66,6 +66,11 @@ struct StatusObservations: Sendable {
         if isAlone { watch.recordStop(from: end.lastSeen, to: end.startedAt) }
     }
 
+    /// Adds the problems that the process that ran before has stored.
+    mutating func restore(_ problems: [StoredProblem], at now: Int64) {
+        watch.restore(problems, until: earlierEnd?.lastSeen ?? now)
+    }
+
     /// Reads the expiry of keys and certificates if the last reading is old.
     ///
     /// Reading it parses certificates, which takes too long for each status.

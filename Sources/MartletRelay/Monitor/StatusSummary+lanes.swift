@@ -106,6 +106,7 @@ extension StatusSummary {
         let start = outages.map(\.start).min() ?? facts.now
         let end = outages.map(\.end).max() ?? facts.now
         let isPause = outages.contains(where: \.isPause)
+        let interrupted = outages.first(where: \.isInterrupted)
         let scope = states.isEmpty ? "the storage" : names(of: states)
         let reason = Set(outages.map(\.reason)).sorted().joined(separator: ", ")
         // The end of pushes that have expired is stored later.
@@ -116,12 +117,13 @@ extension StatusSummary {
             kind: .outageOver,
             formerKind: outages.first?.incidentKind,
             severity: .notice,
-            title: outages.first.map { $0.title(scope) } ?? "",
+            title: (interrupted ?? outages.first).map { $0.title(scope) } ?? "",
             apps: states.isEmpty ? facts.apps : Set(states.map(\.lane.app)).sorted(),
             environments: Set(states.map(\.lane.environment.rawValue)).sorted(),
             since: end,
             lost: losses.count,
-            effect: losses.effect(after: end - start),
+            effect: losses.effect(after: end - start)
+                + (interrupted == nil ? "" : " It was not over when this relay was stopped."),
             detail: reason.isEmpty ? nil : (isPause ? "paused by " : "") + reason,
             action: losses.action
         )
@@ -145,7 +147,8 @@ extension StatusSummary {
         )
         incident.lost = losses.total
         if losses.total > 0 {
-            let start = since < facts.startedAt ? "the start of this relay" : "the pause"
+            let isWhole = since >= facts.startedAt || paused.contains(where: \.continuesPause)
+            let start = isWhole ? "the pause" : "the start of this relay"
             let ends = StatusText.list(losses.parts(namesPushes: false))
             incident.effect = StatusSummary.waitingText(incident.waiting) + ", \(ends) since \(start)."
         }

@@ -102,9 +102,9 @@ extension StatusWatch.PastOutage {
     /// Returns the title of the incident for lanes or the storage.
     func title(_ scope: String) -> String {
         switch kind {
-        case .outage: "The outage of \(scope) is over"
+        case .outage: "The outage of \(scope) \(isInterrupted ? "may be" : "is") over"
         case .pause: "The pause of \(scope) is over"
-        case .failing: "Apple accepts pushes of \(scope) again"
+        case .failing: "Apple \(isInterrupted ? "may accept" : "accepts") pushes of \(scope) again"
         case .expiry: "The expiry of pushes of \(scope) is over"
         case .stop: "This relay runs again"
         }

@@ -26,37 +26,6 @@ struct StatusWatch: Sendable {
         var version: String
     }
 
-    /// A problem that is over, or a pause that has ended.
-    struct PastOutage: Sendable, Hashable {
-        enum Kind: String, Sendable, Hashable {
-            /// A lane was down, or pushes could not be stored.
-            case outage
-            case pause
-            /// Apple accepted no push of a lane.
-            case failing
-            /// Pushes of a lane expired.
-            case expiry
-            /// The relay did not run.
-            case stop
-        }
-
-        /// The lane that was down or paused; nil if the problem concerned all lanes.
-        var lane: Lane?
-        /// The reason of the problem; for a pause, the operator who paused the lane.
-        var reason: String
-        var kind = Kind.outage
-        var isPause: Bool { kind == .pause }
-        /// The times of the beginning and the end, in milliseconds since 1970.
-        var start: Int64
-        var end: Int64
-        /// The pushes that were lost in that time.
-        var losses = LossCounts()
-        /// The number of pushes that were lost in that time and are counted for another problem.
-        var lostElsewhere = 0
-        /// The number of pushes that the relay refused because it could not store them.
-        var notStored = 0
-    }
-
     /// The maximum number of problems that are over and stored.
     private static let pastLimit = 400
     /// The duration from which an outage without losses is reported, in milliseconds.
@@ -96,7 +65,7 @@ struct StatusWatch: Sendable {
     private var notStoredBefore: Int?
     /// The lost pushes, by the problem in whose time they were lost.
     private(set) var ledger = LossLedger()
-    /// The latest problems that are over, oldest first, in memory only; with their numbers in the ledger, and whether
+    /// The latest problems that are over, oldest first, with their numbers in the ledger, and whether
     /// ``takeCounted(at:)`` has returned them.
     private var past: [(outage: PastOutage, number: Int, isTaken: Bool)] = []
 
@@ -171,7 +140,7 @@ struct StatusWatch: Sendable {
         case (nil, let error?):
             // Those since the last call were refused for this error.
             notStoredBefore = before.notStored
-            ledger.begin(.storage, at: state.storeSince ?? now)
+            begin(.storage, at: state.storeSince ?? now)
             add(.storageFailed, "Pushes cannot be stored: \(error)", at: state.storeSince)
         case (let error?, nil):
             add(.storageRecovered, "Pushes can be stored again")
@@ -185,6 +154,7 @@ struct StatusWatch: Sendable {
         if state.reloads > before.reloads { add(.reloaded, "The configuration was reloaded") }
         if state.rejections > before.rejections { add(.reloadRejected, "A new configuration was rejected") }
         if state.isDraining, !before.isDraining { add(.draining, "This relay is shutting down") }
+        endInterrupted(state)
         return events + fleetEvents(state, before, at: now)
     }
 
@@ -201,7 +171,7 @@ struct StatusWatch: Sendable {
         }
         switch (before?.pause, state.pause) {
         case (nil, let pause?):
-            ledger.begin(.pause(lane), at: min(pause.since, now))
+            begin(.pause(lane), at: min(pause.since, now))
             add(.paused, "\(name) was paused by \(pause.caller)", at: pause.since)
         case (let pause?, nil):
             endPause(pause, at: now)
@@ -211,11 +181,11 @@ struct StatusWatch: Sendable {
         switch (before?.problem, state.problem) {
         case (nil, let problem?):
             outages[lane] = state
-            ledger.begin(.outage(lane), at: problem.since)
+            begin(.outage(lane), at: problem.since)
             add(.outageBegan, "\(name) is down: \(problem.reason)", at: problem.since)
         case (.some, let problem?):
             // The silence of Apple may turn out to be an outage that began before.
-            ledger.begin(.outage(lane), at: problem.since)
+            begin(.outage(lane), at: problem.since)
         case (let problem?, nil):
             let end = endOfOutage(problem, of: lane, at: now)
             addPast(
@@ -234,7 +204,7 @@ struct StatusWatch: Sendable {
 
     /// Begins the failing of a lane, and ends it when Apple has accepted a push.
     private mutating func watchFailures(of lane: Lane, _ state: WatchedLane, _ before: WatchedLane?, at now: Int64) {
-        if state.fails, let failing = state.failing { ledger.begin(.failing(lane), at: failing.since) }
+        if state.fails, let failing = state.failing { begin(.failing(lane), at: failing.since) }
         guard state.failing == nil, let problem = ledger[.failing(lane)] else { return }
         addPast(
             PastOutage(
@@ -271,6 +241,92 @@ struct StatusWatch: Sendable {
             let end = problem.end ?? now
             addPast(PastOutage(lane: lane, reason: "", kind: .expiry, start: problem.start, end: end), number)
         }
+    }
+
+    /// Begins a problem, or continues the one that lasted when the relay was stopped.
+    private mutating func begin(_ cause: LossLedger.Cause, at start: Int64) {
+        let index = past.firstIndex { $0.outage.isInterrupted && ledger.problem($0.number)?.cause == cause }
+        if let index {
+            let number = past.remove(at: index).number
+            ledger.resume(number)
+        }
+        ledger.begin(cause, at: start)
+    }
+
+    /// Notes which problems that lasted when the relay was stopped are over.
+    private mutating func endInterrupted(_ state: State) {
+        for index in past.indices where past[index].outage.isInterrupted {
+            let outage = past[index].outage
+            let current = outage.lane.flatMap { state.lanes[$0] }
+            let isOver =
+                switch outage.kind {
+                case .pause: current?.pause == nil
+                // Apple has accepted a push of the lane since the start.
+                case .outage where outage.lane != nil, .failing:
+                    current.map { $0.totals.attempts > $0.totals.failures } ?? false
+                case .outage, .expiry, .stop: true
+                }
+            guard isOver else { continue }
+            past[index].outage.isInterrupted = false
+            past[index].isTaken = false
+        }
+    }
+
+    // MARK: Restarts
+
+    /// Returns the problems to store: those that last, and the latest of those that were over within the last hour.
+    func problemsToStore(at now: Int64) -> Set<StoredProblem> {
+        let lasting = ledger.lasting.sorted { $0.start > $1.start }.compactMap { problem -> StoredProblem? in
+            let stored = StoredProblem(problem, reason: reason(of: problem.cause))
+            return stored.outage(until: now)?.isNotable(after: StatusWatch.notableTime) ?? false ? stored : nil
+        }
+        let ended = past.reversed().compactMap { outage, number, _ -> StoredProblem? in
+            guard now - outage.end < StatusSummary.pastTime, counted(outage, number) != nil,
+                let problem = ledger.problem(number)
+            else { return nil }
+            return StoredProblem(
+                problem,
+                reason: outage.reason,
+                notStored: outage.notStored,
+                isInterrupted: outage.isInterrupted
+            )
+        }
+        return Set((lasting + ended).prefix(StoredProblem.limit))
+    }
+
+    /// Adds the problems that an earlier process of this relay has stored.
+    ///
+    /// A problem that lasted then continues if it lasts now, and also if it begins before anything shows that it was
+    /// over.
+    ///
+    /// - Parameters:
+    ///   - problems: The problems.
+    ///   - lastSeen: The time at which the earlier process was last known to run.
+    mutating func restore(_ problems: [StoredProblem], until lastSeen: Int64) {
+        var restored: [(outage: PastOutage, number: Int, isTaken: Bool)] = []
+        for stored in problems {
+            guard let outage = stored.outage(until: lastSeen) else { continue }
+            var problem = stored.problem
+            // The end of an expiry is a time without losses, which needs no other sign.
+            if outage.kind != .expiry { problem.end = outage.end }
+            guard let number = ledger.restore(problem, lasted: outage.isInterrupted) else { continue }
+            restored.append((outage, number, true))
+        }
+        past = restored.sorted { $0.outage.end < $1.outage.end } + past
+    }
+
+    /// Returns the reason of a problem that lasts, or the operator of a pause; empty if there is none.
+    private func reason(of cause: LossLedger.Cause) -> String {
+        let lane = cause.lane.flatMap { last?.lanes[$0] }
+        let reason: String? =
+            switch cause {
+            case .pause: lane?.pause?.caller
+            case .storage: last?.storeError
+            case .outage: lane?.problem?.reason
+            case .failing: lane?.failing?.reason
+            case .stop, .expiry, .damage: nil
+            }
+        return reason ?? ""
     }
 
     /// Records that the relay did not run from a time until another one, in which pushes may have expired.
@@ -311,17 +367,5 @@ struct StatusWatch: Sendable {
             events.append(event(.leaderChanged, leader, state.relays[leader], "leads now"))
         }
         return events
-    }
-}
-
-extension StatusWatch.PastOutage {
-    /// Returns whether the problem is to be reported after its end: it had losses, or it was an outage that lasted for
-    /// a time in milliseconds.
-    fileprivate func isNotable(after time: Int64) -> Bool {
-        if losses.total + notStored > 0 { return true }
-        return switch kind {
-        case .pause, .expiry, .stop: false
-        case .outage, .failing: end - start >= time
-        }
     }
 }

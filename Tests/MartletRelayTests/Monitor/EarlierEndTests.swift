@@ -11,9 +11,14 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct EarlierEndTests {
     private static let now = StatusSummaryTests.now
 
-    private func incident(_ stored: Int64, possiblySent: Int?, minutes: Int64 = 1) -> Incident? {
+    private func incident(
+        _ stored: Int64,
+        possiblySent: Int?,
+        minutes: Int64 = 1,
+        isDurable: Bool = true
+    ) -> Incident? {
         let start = Self.now - minutes * StatusSummaryTests.minute
-        return EarlierEnd(stored: stored, possiblySent: possiblySent, startedAt: start)?
+        return EarlierEnd(stored: stored, possiblySent: possiblySent, startedAt: start, isDurable: isDurable)?
             .incident(["orders"], at: Self.now)
     }
 
@@ -22,12 +27,14 @@ import Testing
         let warning = try #require(incident(last, possiblySent: 12))
         #expect(
             warning.text(at: Self.now) == "This relay ended without a shutdown. It last ran at 12:39 UTC, and was"
-                + " started again at 12:40 UTC. Up to 12 pushes may have been in flight, and may arrive twice. Find the"
-                + " cause in the log of the service and with dmesg."
+                + " started again at 12:40 UTC, at most 1 min later. Accepted pushes were kept. Up to 12 pushes may"
+                + " have been in flight, and may arrive twice. Find the cause in the log of the service and with dmesg."
         )
         #expect(warning.severity == .warning && warning.runbook == "MartletRelayRestarts")
         #expect(incident(last, possiblySent: 0)?.effect.hasSuffix("No push was in flight.") == true)
         #expect(incident(last, possiblySent: nil)?.effect.hasSuffix("in flight may arrive twice.") == true)
+        let relaxed = incident(last, possiblySent: 0, isDurable: false)
+        #expect(relaxed?.effect.contains("kept, unless the machine lost power. No push") == true)
         #expect(incident(last, possiblySent: 12, minutes: 10)?.severity == .notice)
         #expect(incident(last, possiblySent: 12, minutes: 60) == nil)
         #expect(incident(0, possiblySent: 0) == nil, "the first start")

@@ -73,4 +73,49 @@ import Testing
         #expect(over["lost"] == 4 && over["runbook"] == "MartletRelayPushesExpire", "\(over)")
         await bench.stop()
     }
+
+    @Test func `losses are shown after a restart`() async throws {
+        let directory = try ScratchDirectory()
+        var bench = try await RelayBench(directory: directory, clock: clock.wall)
+        let times = #""not-before":\#(clock.now + 60),"expiration":\#(clock.now + 90)"#
+        let later = #"{"to":"5d3a6a1c",\#(times),"payload":{"aps":{"alert":"Hi"}}}"#
+        for _ in 0..<4 { #expect(await bench.ask("POST", "/v1/pushes", later).status == 202) }
+        clock.advance(by: 120)
+        try await waitForExpiry(of: 4, in: bench)
+        let records = bench.parts.outbox.records
+        try await eventually("the problem is stored while the relay runs") {
+            (try? await records.problems(of: "relay"))?.contains("\"expired\":4") == true
+        }
+        await bench.stop()
+        bench = try await RelayBench(directory: directory, clock: clock.wall)
+        let expiry = try #require(await incident("pushes-expire", of: bench))
+        #expect(expiry["lost"] == 4, "\(expiry)")
+        clock.advance(by: 600)
+        await bench.parts.monitor.postHealth()
+        await bench.stop()
+        bench = try await RelayBench(directory: directory, clock: clock.wall)
+        let over = try #require(await incident("outage-over", of: bench))
+        #expect(over["lost"] == 4 && over["runbook"] == "MartletRelayPushesExpire", "\(over)")
+        clock.advance(by: 3_600)
+        #expect(await incident("outage-over", of: bench) == nil, "it was over more than an hour ago")
+        await bench.stop()
+    }
+
+    @Test func `a relay restores the problems of its name in a shared database`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let address = server.address(of: try await server.makeDatabase())
+        try await OutboxSchema.create(in: address)
+        let first = try await RelayBench(data: .database(address), clock: clock.wall) { $0.node = "relay-1" }
+        let (start, end) = ((clock.now - 90) * 1_000, (clock.now - 60) * 1_000)
+        let lane = #""app":"orders","environment":"production""#
+        let text = #"[{"kind":"outage",\#(lane),"start":\#(start),"end":\#(end),"losses":[{\#(lane),"expired":1239}]}]"#
+        let records = first.parts.outbox.records
+        let now = clock.now * 1_000
+        try await records.storeProblems(text, of: "relay-2", at: now, deletingBefore: 0)
+        let second = try await RelayBench(data: .database(address), clock: clock.wall) { $0.node = "relay-2" }
+        #expect(await incident("outage-over", of: second)?["lost"] == 1_239)
+        #expect(await incident("outage-over", of: first) == nil)
+        await second.stop()
+        await first.stop()
+    }
 }
