@@ -21,7 +21,8 @@ import Testing
             phones.append(try await bench.enroll(user, #","tokens":{"device":"a\#(number + 1)"}"#).id)
         }
         let answer = await bench.send(to: #"{"all":true}"#)
-        let path = Self.path + (try #require(answer.json["id"]?.stringValue, "\(answer.text)"))
+        let id = try #require(answer.json["id"]?.stringValue, "\(answer.text)")
+        let path = Self.path + id
         try await eventually("the job ends") { await bench.relay.ask("GET", path).json["ended-at"] != nil }
         return (bench, path + "/pushes", phones)
     }
@@ -72,7 +73,8 @@ import Testing
         #expect(await bench.ask("POST", "/v1/apps/orders/installations", line, key: key).json["added"] == 1)
         let body = #"{"to":{"all":true},\#(EnrollmentBench.alert)}"#
         let job = await bench.ask("POST", "/v1/pushes", body, key: key)
-        let path = Self.path + (try #require(job.json["id"]?.stringValue, "\(job.text)")) + "/pushes"
+        let id = try #require(job.json["id"]?.stringValue, "\(job.text)")
+        let path = Self.path + id + "/pushes"
         try await eventually("the push is listed") {
             await bench.ask("GET", path, key: key).json["pushes"]?.elements?.first?["user"] == "anna"
         }
