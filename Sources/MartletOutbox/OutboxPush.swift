@@ -33,6 +33,11 @@ package struct OutboxPush: Sendable, Hashable {
     package var user: String?
     /// The number of the job that the push belongs to; nil for a push that was sent singly.
     package var job: Int64?
+    /// The ``StoredInstallation/number`` of the installation that a push of a job is for; nil for a push that was sent
+    /// singly, and for one that was read from the store.
+    ///
+    /// It orders the pushes of the job: ``JobStore/pushes(of:in:after:limit:)`` returns them by it.
+    package var installation: Int64?
     /// The limit that the push to a user counts towards, which is not stored; nil for a push that is not counted.
     package var alertLimit: AlertLimit?
 

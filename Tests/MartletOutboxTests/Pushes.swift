@@ -21,9 +21,10 @@ extension OutboxPush {
         notBefore: Int64? = nil,
         expiresAt: Int64? = nil,
         orderKey: String? = nil,
-        user: String? = nil
+        user: String? = nil,
+        installation: Int64? = nil
     ) throws -> OutboxPush {
-        OutboxPush(
+        var push = OutboxPush(
             lane: lane,
             id: APNsID(randomBits: (number, number)),
             hasCallersID: hasCallersID,
@@ -35,6 +36,8 @@ extension OutboxPush {
             orderKey: orderKey,
             user: user
         )
+        push.installation = installation
+        return push
     }
 
     /// Pushes of all urgencies, in two lanes, some of them scheduled, some with order keys.

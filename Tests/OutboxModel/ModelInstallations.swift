@@ -237,7 +237,8 @@ struct InstallationModel: Sendable {
     }
 
     func members(of query: AudienceQuery, in app: String) -> [AudienceMember] {
-        entries.map(\.stored.installation).filter { installation in
+        entries.map(\.stored).filter { stored in
+            let installation = stored.installation
             guard installation.app == app else { return false }
             return switch query.audience {
             case .users(let users): users.contains { installation.isOf($0) }
@@ -252,11 +253,16 @@ struct InstallationModel: Sendable {
         }
         let examined = rest.prefix(limit)
         var page = AudiencePage()
-        page.members = examined.map(\.installation).filter { scan.expression.matches($0) }
+        page.members = examined.filter { scan.expression.matches($0.installation) }
             .map { AudienceMember($0, scan.slot) }
         page.examined = examined.count
         if examined.count == limit { page.next = examined.last?.number }
         return page
+    }
+
+    /// Returns the installation with a number; nil if it was removed.
+    func installation(numbered number: Int64) -> Installation? {
+        entries.map(\.stored).first { $0.number == number }?.installation
     }
 
     /// The user whose installation has a token.
@@ -365,8 +371,10 @@ struct ModelInstallations: InstallationStore {
 }
 
 extension AudienceMember {
-    fileprivate init(_ installation: Installation, _ slot: Installation.TokenSlot) {
+    fileprivate init(_ stored: StoredInstallation, _ slot: Installation.TokenSlot) {
+        let installation = stored.installation
         self.init(
+            number: stored.number,
             installation: installation.id,
             user: installation.user,
             environment: installation.environment,

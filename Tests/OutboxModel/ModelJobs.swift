@@ -112,17 +112,38 @@ extension OutboxModel {
     }
 
     mutating func cancelPushes(of job: StoredJob, before cursor: Int64?, limit: Int, at now: Int64) -> CancelledPushes {
-        let letters = ends.values.filter { $0.push.job == job.number && $0.outcome.state == .dead }.map(\.number)
-        let numbers = rows.filter { $0.value.push.job == job.number }.map(\.key) + letters
-        let step = numbers.filter { $0 < cursor ?? .max }.sorted(by: >).prefix(limit)
+        let stored = pushes(of: job, in: [.waiting, .ended(.dead)])
+        let step = stored.filter { $0.installation ?? 0 < cursor ?? .max }.suffix(limit).reversed()
         var cancelled = CancelledPushes()
-        if step.count == limit { cancelled.next = step.last }
-        for number in step where claimed[number] == nil {
-            guard let push = rows[number]?.push else { continue }
+        if step.count == limit { cancelled.next = step.last?.installation }
+        for push in step {
+            let name = Name(app: push.lane.app, id: push.id)
+            guard let number = numbers[name], claimed[number] == nil else { continue }
             end(number, Outcome(.cancelled), at: now)
             if let status = status(of: push.id, of: push.lane.app) { cancelled.pushes.append(status) }
         }
         return cancelled
+    }
+
+    func pushes(of job: StoredJob, in states: [JobPushState], after place: Int64, limit: Int) -> [JobPush] {
+        let page = pushes(of: job, in: states).filter { $0.installation ?? 0 > place }.prefix(limit)
+        return page.compactMap { push in
+            guard let number = push.installation, var status = self.status(of: push.id, of: push.lane.app) else {
+                return nil
+            }
+            status.dueAt = nil
+            let found = number <= job.highMark ? installations.installation(numbered: number) : nil
+            let installation = found?.app == push.lane.app ? found : nil
+            return JobPush(place: number, status: status, installation: installation?.id, user: installation?.user)
+        }
+    }
+
+    /// The pushes of a job in some states, in the order of their installations.
+    private func pushes(of job: StoredJob, in states: [JobPushState]) -> [OutboxPush] {
+        let waiting = states.contains(.waiting) ? rows.values.map(\.push) : []
+        let ended = ends.values.filter { states.contains(.ended($0.outcome.state)) }.map(\.push)
+        return (waiting + ended).filter { $0.job == job.number }
+            .sorted { $0.installation ?? 0 < $1.installation ?? 0 }
     }
 }
 
@@ -158,6 +179,15 @@ struct ModelJobs: JobStore {
 
     func cancelPushes(of job: StoredJob, before cursor: Int64?, limit: Int, at now: Int64) -> CancelledPushes {
         disk.model.withLock { $0.cancelPushes(of: job, before: cursor, limit: limit, at: now) }
+    }
+
+    func pushes(
+        of job: StoredJob,
+        in states: [JobPushState],
+        after installation: Int64,
+        limit: Int
+    ) -> [JobPush] {
+        disk.model.withLock { $0.pushes(of: job, in: states, after: installation, limit: limit) }
     }
 
     func recordEnds(limit: Int) -> [StoredJob] { disk.model.withLock { $0.jobs.recordEnds(limit: limit) } }

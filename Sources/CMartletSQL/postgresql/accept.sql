@@ -24,7 +24,7 @@ CREATE FUNCTION martlet.accept(
     p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
     p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
     p_payloads bytea[], p_users text[] DEFAULT NULL, p_requests text[] DEFAULT NULL,
-    p_alert_limits bigint[] DEFAULT NULL, p_job bigint DEFAULT NULL
+    p_alert_limits bigint[] DEFAULT NULL, p_job bigint DEFAULT NULL, p_installations bigint[] DEFAULT NULL
 ) RETURNS TABLE (
     place bigint, is_same boolean, apns_id uuid, is_production boolean, accepted_at bigint,
     is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
@@ -48,7 +48,7 @@ BEGIN
         INSERT INTO martlet.push (
             number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
             priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum,
-            payload, user_id, is_to_user, job
+            payload, user_id, is_to_user, job, installation
         )
         SELECT g.number, g.app, g.is_production, g.apns_id, g.fingerprint, g.token, g.channel, g.bundle_id,
             g.push_type, g.topic, g.priority, g.expiration, g.collapse_id, g.trace_parent, g.order_key,
@@ -56,15 +56,15 @@ BEGIN
                 SELECT i.user_id FROM martlet.installation_token t JOIN martlet.installation i
                     ON i.number = t.installation
                 WHERE t.token = g.token AND i.app = g.app LIMIT 1
-            )), g.user_id IS NOT NULL, p_job
+            )), g.user_id IS NOT NULL, p_job, g.installation
         FROM unnest(
             numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
             p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
-            p_expires_at, p_times, p_checksums, p_payloads, p_users
+            p_expires_at, p_times, p_checksums, p_payloads, p_users, p_installations
         ) AS g (
             number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
             priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum, payload,
-            user_id
+            user_id, installation
         )
         WHERE NOT EXISTS (
             SELECT FROM martlet.unregistered_token t

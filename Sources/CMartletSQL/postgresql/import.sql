@@ -11,7 +11,7 @@ CREATE FUNCTION martlet.adopt_pushes(
     p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[], p_order_keys text[],
     p_expires_at bigint[], p_accepted_at bigint[], p_ready_at bigint[], p_lines bigint[],
     p_attempts bigint[], p_unknown_tries bigint[], p_checksums bigint[], p_payloads bytea[], p_users text[],
-    p_are_to_users boolean[], p_histories text[], p_jobs bigint[]
+    p_are_to_users boolean[], p_histories text[], p_jobs bigint[], p_installations bigint[]
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -22,12 +22,12 @@ BEGIN
     INSERT INTO martlet.push (
         number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
         priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum, payload, user_id,
-        is_to_user, job
+        is_to_user, job, installation
     )
     SELECT * FROM unnest(
         numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
         p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
-        p_expires_at, p_accepted_at, p_checksums, p_payloads, p_users, p_are_to_users, p_jobs
+        p_expires_at, p_accepted_at, p_checksums, p_payloads, p_users, p_are_to_users, p_jobs, p_installations
     ) ON CONFLICT DO NOTHING;
     -- After the insertion, because that waits for transactions that end these pushes. A dead letter, which is not in
     -- the queue, keeps its row in addition to its outcome.
@@ -49,15 +49,16 @@ END $$;
 CREATE FUNCTION martlet.adopt_outcomes(
     p_ids uuid[], p_apps bigint[], p_are_production boolean[], p_states text[], p_statuses bigint[],
     p_reasons text[], p_unique_ids text[], p_unregistered_at bigint[], p_attempts bigint[],
-    p_unknown_tries bigint[], p_fingerprints bytea[], p_accepted_at bigint[], p_ended_at bigint[], p_histories text[]
+    p_unknown_tries bigint[], p_fingerprints bytea[], p_accepted_at bigint[], p_ended_at bigint[], p_histories text[],
+    p_jobs bigint[], p_installations bigint[]
 ) RETURNS void LANGUAGE sql AS $$
     INSERT INTO martlet.outcome
     SELECT g.* FROM unnest(
         p_ids, p_apps, p_are_production, p_states, p_statuses, p_reasons, p_unique_ids, p_unregistered_at,
-        p_attempts, p_unknown_tries, p_fingerprints, p_accepted_at, p_ended_at, p_histories
+        p_attempts, p_unknown_tries, p_fingerprints, p_accepted_at, p_ended_at, p_histories, p_jobs, p_installations
     ) AS g (
         apns_id, app, is_production, state, status, reason, unique_id, unregistered_at, attempts,
-        unknown_tries, fingerprint, accepted_at, ended_at, history
+        unknown_tries, fingerprint, accepted_at, ended_at, history, job, installation
     ) WHERE NOT EXISTS (SELECT FROM martlet.known(g.app, g.apns_id))
 $$;
 

@@ -38,12 +38,15 @@ CREATE TABLE martlet.push (
     -- The number of the job that the push belongs to; null for one that was sent singly. The job may be deleted before
     -- its dead letters.
     job bigint,
+    -- The number of the installation that the push of a job is for. A job has one push for each. After a move from a
+    -- file it is the number there, so only a number up to the `high_mark` of the job names an installation.
+    installation bigint,
     UNIQUE (apns_id, app)
 );
 CREATE INDEX push_user ON martlet.push (user_id, number) WHERE user_id IS NOT NULL;
 -- By the last byte of the token, which is random: insertions change 256 pages, not a different one each.
 CREATE INDEX push_token ON martlet.push (right(token, 2), number) WHERE token IS NOT NULL;
-CREATE INDEX push_job ON martlet.push (job, number) WHERE job IS NOT NULL;
+CREATE INDEX push_job ON martlet.push (job, installation) WHERE job IS NOT NULL;
 
 -- The pushes that have not ended. `node` is the relay that has claimed the push; null when none has. `claim` is the
 -- relay's number of the last claim: a result is stored only for the claim that it belongs to. `ready_at` is the time
@@ -90,10 +93,14 @@ CREATE TABLE martlet.outcome (
     fingerprint bytea,
     accepted_at bigint NOT NULL,
     ended_at bigint NOT NULL,
-    history text
+    history text,
+    -- The numbers of the job and of the installation, as in `push`; both may be deleted before the outcome.
+    job bigint, installation bigint
 ) PARTITION BY RANGE (ended_at);
 CREATE INDEX outcome_identity ON martlet.outcome (apns_id, app);
 CREATE INDEX outcome_dead ON martlet.outcome (app, ended_at) WHERE state = 'dead';
+-- For the list of a job's pushes. The user is that of the installation, so that an erasure changes no outcome.
+CREATE INDEX outcome_job ON martlet.outcome (job, state, installation) WHERE job IS NOT NULL;
 CREATE TABLE martlet.outcome_other PARTITION OF martlet.outcome DEFAULT;
 
 -- A 410 of Apple concerns a token in one environment and for one topic.

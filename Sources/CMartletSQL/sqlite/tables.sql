@@ -21,10 +21,12 @@ CREATE TABLE push (
     is_to_user INTEGER NOT NULL,
     -- The number of the job that the push belongs to; null for one that was sent singly. The job may be deleted before
     -- its dead letters.
-    job INTEGER
+    job INTEGER,
+    -- The number of the installation that the push of a job is for. A job has one push for each.
+    installation INTEGER
 );
 CREATE INDEX push_user ON push (user_id) WHERE user_id IS NOT NULL;
-CREATE INDEX push_job ON push (job) WHERE job IS NOT NULL;
+CREATE INDEX push_job ON push (job, installation) WHERE job IS NOT NULL;
 CREATE UNIQUE INDEX push_identity ON push (apns_id, app);
 CREATE INDEX push_ready ON push (app, environment, urgency, ready_at, number) WHERE ready_at IS NOT NULL;
 CREATE INDEX push_order ON push (app, environment, order_key, number) WHERE is_in_line = 1;
@@ -40,9 +42,14 @@ CREATE TABLE outcome (
     apns_id BLOB NOT NULL, app INTEGER NOT NULL, environment TEXT NOT NULL, state TEXT NOT NULL,
     status INTEGER, reason TEXT, unique_id TEXT, unregistered_at INTEGER,
     attempts INTEGER NOT NULL, unknown_tries INTEGER NOT NULL, fingerprint BLOB,
-    accepted_at INTEGER NOT NULL, ended_at INTEGER NOT NULL, history TEXT, PRIMARY KEY (apns_id, app)
+    accepted_at INTEGER NOT NULL, ended_at INTEGER NOT NULL, history TEXT,
+    -- The numbers of the job and of the installation, as in `push`; both may be deleted before the outcome.
+    job INTEGER, installation INTEGER,
+    PRIMARY KEY (apns_id, app)
 ) WITHOUT ROWID;
 CREATE INDEX outcome_age ON outcome (ended_at);
+-- For the list of a job's pushes. The user is that of the installation, so that an erasure changes no outcome.
+CREATE INDEX outcome_job ON outcome (job, state, installation) WHERE job IS NOT NULL;
 CREATE INDEX outcome_dead ON outcome (app, ended_at) WHERE state = 'dead';
 -- A 410 of Apple concerns a token in one environment and for one topic.
 CREATE TABLE unregistered_token (

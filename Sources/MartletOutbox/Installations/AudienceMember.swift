@@ -31,6 +31,8 @@ package struct AudienceQuery: Sendable, Hashable {
 
 /// An installation of an audience, with the values that decide whether and how a push is sent to it.
 package struct AudienceMember: Sendable, Hashable {
+    /// The ``StoredInstallation/number`` of the installation.
+    package var number: Int64
     package var installation: InstallationID
     package var user: String
     package var environment: PushEnvironment
@@ -50,6 +52,7 @@ package struct AudienceMember: Sendable, Hashable {
 
     /// Creates a member of an audience.
     package init(
+        number: Int64,
         installation: InstallationID,
         user: String,
         environment: PushEnvironment,
@@ -61,6 +64,7 @@ package struct AudienceMember: Sendable, Hashable {
         appVersion: String?,
         systemVersion: String?
     ) {
+        self.number = number
         self.installation = installation
         self.user = user
         self.environment = environment

@@ -86,11 +86,12 @@ extension StoredInstallation {
 }
 
 extension AudienceMember {
-    /// Reads twelve columns: identifier, user, environment, bundle identifier, three permissions, token, locale, time
-    /// zone, version of the app, version of the system.
+    /// Reads thirteen columns: identifier, user, environment, bundle identifier, three permissions, token, locale, time
+    /// zone, version of the app, version of the system, number.
     init?(_ row: borrowing some DatabaseRow & ~Copyable) {
         guard let id = InstallationID(bytes: row.bytes(at: 0)) else { return nil }
         self.init(
+            number: row.integer(at: 12),
             installation: id,
             user: row.text(at: 1),
             environment: row.environment(at: 2),
@@ -106,7 +107,7 @@ extension AudienceMember {
 }
 
 extension AudiencePage {
-    /// Adds an installation if it matches: the columns of a member, followed by the number and the tags.
+    /// Adds an installation if it matches: the columns of a member, followed by the tags.
     mutating func examine(
         _ row: borrowing some DatabaseRow & ~Copyable,
         of scan: AudienceScan,

@@ -22,8 +22,8 @@ package struct JobPage: Sendable {
     ///   - cursor: The cursor of the job.
     ///   - nextCursor: The number of the last installation that was read.
     ///   - isLast: Whether no further page follows.
-    ///   - pushes: The pushes, of the app of the job and without identifiers of a caller; with the users of their
-    ///     installations, so that none is stored for a user who was removed meanwhile.
+    ///   - pushes: The pushes, of the app of the job and without identifiers of a caller; with the numbers of their
+    ///     installations, and with the users, so that none is stored for a user who was removed meanwhile.
     ///   - leftOut: The numbers of installations without a push.
     package init(
         of job: Int64,

@@ -83,7 +83,7 @@ package protocol JobStore: Sendable {
     /// - Throws: ``OutboxError``; nothing has changed then.
     func cancel(_ id: APNsID, of app: String, at now: Int64) async throws(OutboxError) -> StoredJob?
 
-    /// Cancels unclaimed pushes of a job, including those behind others, latest first.
+    /// Cancels unclaimed pushes of a job, including those behind others, in the reverse order of their installations.
     ///
     /// A claimed push stays, and may wait again after a failed attempt. Repeat the steps until the job has no
     /// ``StoredJob/unfinished`` pushes.
@@ -101,6 +101,24 @@ package protocol JobStore: Sendable {
         limit: Int,
         at now: Int64
     ) async throws(OutboxError) -> CancelledPushes
+
+    /// Returns pushes of a job, in the order of the enrollment of their installations.
+    ///
+    /// A push whose outcome or dead letter was deleted is left out.
+    ///
+    /// - Parameters:
+    ///   - job: The job.
+    ///   - states: The states of the pushes; at least one.
+    ///   - installation: Only pushes after this ``JobPush/place``; 0 for all.
+    ///   - limit: The maximum number of pushes.
+    /// - Returns: The pushes.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func pushes(
+        of job: StoredJob,
+        in states: [JobPushState],
+        after installation: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [JobPush]
 
     /// Records the ends of jobs, which gives each a ``StoredJob/endCursor``.
     ///

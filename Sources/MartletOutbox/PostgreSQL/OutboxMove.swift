@@ -109,7 +109,7 @@ package actor OutboxMove {
         let rows = try await file.read { (tables) throws(SQLiteError) in
             let statement = try tables.database.connection.prepare(
                 """
-                SELECT \(PushTable.columns), fingerprint FROM push ORDER BY number
+                SELECT \(PushTable.columns), fingerprint, installation FROM push ORDER BY number
                 LIMIT \(OutboxMove.pushBatch)
                 """
             )
@@ -138,7 +138,7 @@ package actor OutboxMove {
             let statement = try tables.database.connection.prepare(
                 """
                 SELECT apns_id, app, environment, state, status, reason, unique_id, unregistered_at, attempts,
-                    unknown_tries, fingerprint, accepted_at, ended_at, history
+                    unknown_tries, fingerprint, accepted_at, ended_at, history, job, installation
                 FROM outcome ORDER BY ended_at, apns_id, app LIMIT \(OutboxMove.outcomeBatch)
                 """
             )
@@ -149,7 +149,11 @@ package actor OutboxMove {
             return rows
         }
         guard let last = rows.last else { return false }
-        try await database.connections.adopt(rows, apps: rows.map { apps[$0.appInFile] ?? 0 })
+        try await database.connections.adopt(
+            rows,
+            apps: rows.map { apps[$0.appInFile] ?? 0 },
+            jobs: rows.map { row in row.jobInFile.flatMap { jobs[$0] } }
+        )
         let batch = "(ended_at, apns_id, app) <= (?, ?, ?)"
         try await delete("outcome WHERE \(batch)", last.endedAt, last.id, last.appInFile)
         account.outcomes += rows.count
@@ -222,6 +226,7 @@ struct MovingPush: Sendable {
         number = due.claimed.number
         appInFile = row.integer(at: 1)
         push = due.claimed.push
+        push.installation = row.optionalInteger(at: 29)
         let stored = row.optionalInteger(at: 22)
         // The database calculates the complement of the due time again, so a changed time would appear to be right.
         checksum = stored
@@ -250,6 +255,9 @@ struct MovingOutcome: Sendable {
     var endedAt: Int64
     /// The failed attempts, as stored.
     var history: String?
+    var jobInFile: Int64?
+    /// The number in the file of the installation that a push of a job was for.
+    var installation: Int64?
 
     fileprivate init(_ row: borrowing Statement) {
         id = row.blob(at: 0)
@@ -260,6 +268,8 @@ struct MovingOutcome: Sendable {
         acceptedAt = row.integer(at: 11)
         endedAt = row.integer(at: 12)
         history = row.optionalText(at: 13)
+        jobInFile = row.optionalInteger(at: 14)
+        installation = row.optionalInteger(at: 15)
     }
 }
 
@@ -269,7 +279,7 @@ extension DatabaseConnections {
         let places = pushes.map(\.destination.columns)
         try await query(
             .accepting,
-            "SELECT martlet.adopt_pushes(\(Parameter.places(27)))",
+            "SELECT martlet.adopt_pushes(\(Parameter.places(28)))",
             [
                 .integers(apps), .flags(pushes.map(\.lane.environment.isProduction)),
                 .integers(pushes.map { Int64($0.urgency.rawValue) }), .identifiers(pushes.map(\.id.bytes)),
@@ -283,15 +293,16 @@ extension DatabaseConnections {
                 .integers(rows.map { Int64($0.attempts) }), .integers(rows.map { Int64($0.unknownTries) }),
                 .integers(rows.map(\.checksum)), .byteLists(pushes.map(\.payload)), .texts(rows.map(\.user)),
                 .flags(pushes.map { $0.user != nil }), .texts(rows.map(\.history)), .integers(pushes.map(\.job)),
+                .integers(pushes.map(\.installation)),
             ]
         ) { _ in }
     }
 
-    fileprivate func adopt(_ rows: [MovingOutcome], apps: [Int64]) async throws(OutboxError) {
+    fileprivate func adopt(_ rows: [MovingOutcome], apps: [Int64], jobs: [Int64?]) async throws(OutboxError) {
         let outcomes = rows.map(\.outcome)
         try await query(
             .accepting,
-            "SELECT martlet.adopt_outcomes(\(Parameter.places(14)))",
+            "SELECT martlet.adopt_outcomes(\(Parameter.places(16)))",
             [
                 .identifiers(rows.map(\.id)), .integers(apps), .flags(rows.map(\.environment.isProduction)),
                 .texts(outcomes.map(\.state.rawValue)), .integers(outcomes.map { $0.status.map(Int64.init) }),
@@ -299,7 +310,7 @@ extension DatabaseConnections {
                 .integers(outcomes.map(\.unregisteredAt)), .integers(outcomes.map { Int64($0.attempts) }),
                 .integers(outcomes.map { Int64($0.unknownTries) }), .byteLists(rows.map(\.fingerprint)),
                 .integers(rows.map(\.acceptedAt)), .integers(rows.map(\.endedAt)),
-                .texts(rows.map(\.history)),
+                .texts(rows.map(\.history)), .integers(jobs), .integers(rows.map(\.installation)),
             ]
         ) { _ in }
     }

@@ -237,7 +237,7 @@ struct PostgreSQLInstallations: InstallationStore {
         ) { rows in
             var found = [[AudienceMember]](repeating: [], count: queries.count)
             for row in rows.all {
-                let place = Int(row.integer(at: 12))
+                let place = Int(row.integer(at: 13))
                 if let member = AudienceMember(row), found.indices.contains(place) { found[place].append(member) }
             }
             return found
@@ -255,7 +255,7 @@ struct PostgreSQLInstallations: InstallationStore {
         i.id, i.user_id, i.is_production, i.bundle_id, i.alerts, i.live_activities, i.frequent_updates, (
             SELECT t.token FROM martlet.installation_token t
             WHERE t.installation = i.number AND t.kind = \(kind) AND t.name = \(name)
-        ), i.locale, i.time_zone, i.app_version, i.system_version
+        ), i.locale, i.time_zone, i.app_version, i.system_version, i.number
         """
     }
 
@@ -292,7 +292,7 @@ struct PostgreSQLInstallations: InstallationStore {
         return try await connections.query(
             .enrolling,
             """
-            SELECT \(Self.memberColumns(ofSlot: "$2", "$3")), i.number, (
+            SELECT \(Self.memberColumns(ofSlot: "$2", "$3")), (
                 SELECT json_agg(g.tag) FROM martlet.installation_tag g
                 WHERE g.app = $1 AND g.installation = i.number AND g.tag = ANY ($4)
             )

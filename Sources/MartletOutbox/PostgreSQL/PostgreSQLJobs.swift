@@ -98,8 +98,9 @@ struct PostgreSQLJobs: JobStore {
         ]
         let refused: [LeftOutReason: Int]? = try await outbox.connections.query(
             .maintaining,
-            "SELECT martlet.expand(\(Parameter.places(29)))",
+            "SELECT martlet.expand(\(Parameter.places(30)))",
             head + PostgreSQLOutbox.Entry.parameters(entries[...])
+                + [.integers(page.pushes.map(\.push.installation))]
         ) { rows in rows.first.flatMap { $0.optionalText(at: 0) }.map { JobCounts.read($0) } }
         guard let refused else { return .outdated }
         let stored = refused.values.reduce(entries.count, -)
@@ -148,20 +149,60 @@ struct PostgreSQLJobs: JobStore {
         limit: Int,
         at now: Int64
     ) async throws(OutboxError) -> CancelledPushes {
-        let numbers = try await outbox.connections.query(
+        let step = try await outbox.connections.query(
             .maintaining,
             """
-            SELECT p.number FROM martlet.push p WHERE p.job = $1 AND p.number < $2
-            ORDER BY p.number DESC LIMIT $3
+            SELECT p.number, p.installation FROM martlet.push p WHERE p.job = $1 AND p.installation < $2
+            ORDER BY p.installation DESC LIMIT $3
             """,
             [.integer(job.number), .integer(cursor), .integer(Int64(limit))]
-        ) { rows in rows.all.map { $0.integer(at: 0) } }
+        ) { rows in rows.all.map { (number: $0.integer(at: 0), installation: $0.integer(at: 1)) } }
         var cancelled = CancelledPushes()
-        if numbers.count == limit { cancelled.next = numbers.last }
-        guard !numbers.isEmpty else { return cancelled }
+        if step.count == limit { cancelled.next = step.last?.installation }
+        guard !step.isEmpty else { return cancelled }
+        let numbers = step.map(\.number)
         cancelled.pushes = try await outbox.connections.cancelUnclaimed(numbers, of: job.job.app, at: now)
         outbox.backlogCount.pushes -= cancelled.pushes.count
         return cancelled
+    }
+
+    func pushes(
+        of job: StoredJob,
+        in states: [JobPushState],
+        after installation: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [JobPush] {
+        let app = job.job.app
+        let number = try await outbox.apps.number(of: app)
+        // The lateral subquery with a limit makes PostgreSQL look the installations up one by one; a join could read
+        // all up to the last one of the page.
+        return try await outbox.connections.query(
+            .watching,
+            """
+            SELECT found.installation, i.id, i.user_id, k.* FROM (
+                \(states.map(\.databaseRows).joined(separator: " UNION ALL ")) ORDER BY installation LIMIT $4
+            ) found CROSS JOIN LATERAL martlet.known($1, found.apns_id) k
+            LEFT JOIN LATERAL (
+                SELECT * FROM martlet.installation c
+                WHERE c.number = found.installation AND c.app = $1 AND c.number <= $5 LIMIT 1
+            ) i ON true ORDER BY found.installation
+            """,
+            [
+                .integer(number), .integer(job.number), .integer(installation), .integer(Int64(limit)),
+                .integer(job.highMark),
+            ]
+        ) { rows in
+            rows.all.compactMap { row in
+                PushStatus(row, from: 3, app: app).map { status in
+                    JobPush(
+                        place: row.integer(at: 0),
+                        status: status,
+                        installation: row.optionalBytes(at: 1).flatMap { InstallationID(bytes: $0) },
+                        user: row.optionalText(at: 2)
+                    )
+                }
+            }
+        }
     }
 
     func recordEnds(limit: Int) async throws(OutboxError) -> [StoredJob] {
@@ -194,5 +235,28 @@ struct PostgreSQLJobs: JobStore {
             """,
             [.integer(time), .integer(Int64(limit))]
         ) { $0.count }
+    }
+}
+
+extension JobPushState {
+    /// The pushes of a job, `$2`, in the state: at most `$4` after the installation `$3`.
+    fileprivate var databaseRows: String {
+        switch self {
+        case .waiting:
+            """
+            SELECT * FROM (
+                SELECT p.installation, p.apns_id FROM martlet.push p JOIN martlet.queue q USING (number)
+                WHERE p.job = $2 AND p.installation > $3 ORDER BY p.installation LIMIT $4
+            ) page
+            """
+        case .ended(let state):
+            """
+            SELECT * FROM (
+                SELECT o.installation, o.apns_id FROM martlet.outcome o
+                WHERE o.job = $2 AND o.state = '\(state.rawValue)' AND o.installation > $3
+                ORDER BY o.installation LIMIT $4
+            ) page
+            """
+        }
     }
 }

@@ -262,16 +262,21 @@ final class ClaimTable {
         return found
     }
 
-    /// Returns the unclaimed pushes of a job in a range of numbers, latest first.
-    func unclaimed(ofJob job: Int64, in numbers: Range<Int64>, at now: Int64) throws(SQLiteError) -> [EndingPush] {
+    /// Returns the unclaimed pushes of a job in a range of installations, latest first.
+    func unclaimed(
+        ofJob job: Int64,
+        in installations: Range<Int64>,
+        at now: Int64
+    ) throws(SQLiteError) -> [EndingPush] {
         let rows = try database.connection.prepare(
             """
             SELECT number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries
-            FROM \(JobTable.pushes) AND number >= ?2 AND number < ?3 AND (ready_at IS NOT NULL OR is_in_line = 1)
-            ORDER BY number DESC
+            FROM \(JobTable.pushes) AND installation >= ?2 AND installation < ?3
+                AND (ready_at IS NOT NULL OR is_in_line = 1)
+            ORDER BY installation DESC
             """
         )
-        try rows.bind(job, numbers.lowerBound, numbers.upperBound)
+        try rows.bind(job, installations.lowerBound, installations.upperBound)
         var found: [EndingPush] = []
         try addUnclaimed(rows, to: &found, limit: .max, at: now)
         return found
@@ -279,14 +284,24 @@ final class ClaimTable {
 
     /// Returns the number of the last row of a step that reads the rows before a number, latest first; nil if it reads
     /// all of them.
+    ///
+    /// - Parameters:
+    ///   - rows: The rows of `push`, which an index finds for the value.
+    ///   - value: The value.
+    ///   - column: The column of the numbers, by which the index orders the rows.
+    ///   - end: The number.
+    ///   - limit: The maximum number of rows.
+    /// - Returns: The number of the last row.
+    /// - Throws: ``SQLiteError``.
     func startOfStep(
         _ rows: String,
         _ value: some Bindable,
+        by column: String = "number",
         before end: Int64,
         limit: Int
     ) throws(SQLiteError) -> Int64? {
         let row = try database.connection.prepare(
-            "SELECT number FROM \(rows) AND number < ?2 ORDER BY number DESC LIMIT 1 OFFSET ?3"
+            "SELECT \(column) FROM \(rows) AND \(column) < ?2 ORDER BY \(column) DESC LIMIT 1 OFFSET ?3"
         )
         try row.bind(value, end, Int64(limit) - 1)
         return try row.step() ? row.integer(at: 0) : nil

@@ -76,7 +76,7 @@ struct InstallationTable {
     private static let memberColumns = """
         id, user_id, environment, bundle_id, \(InstallationRow.permissions), (
             SELECT token FROM installation_token WHERE installation = number AND kind = ? AND name = ?
-        ), locale, time_zone, app_version, system_version
+        ), locale, time_zone, app_version, system_version, number
         """
 
     /// Returns the installations of audiences, with their tokens of the slots.
@@ -135,7 +135,7 @@ struct InstallationTable {
         let required = scan.expression.requiredTags
         let rows = try database.connection.prepare(
             """
-            SELECT \(Self.memberColumns), number, (
+            SELECT \(Self.memberColumns), (
                 SELECT json_group_array(tag) FROM installation_tag
                 WHERE app = ?4 AND installation = number AND tag IN (SELECT value FROM json_each(?3))
             )

@@ -5,7 +5,7 @@ internal import MartletSQLite
 
 /// The jobs of an outbox, with the outcomes of their pushes.
 final class JobTable {
-    /// The rows of `push` of a job, `?1`, in the order of their numbers.
+    /// The rows of `push` of a job, `?1`, in the order of their installations.
     static let pushes = "push INDEXED BY push_job WHERE job = ?1"
     /// The condition of a job whose pushes have all ended.
     static let hasNoUnfinished = "stored <= (SELECT sum(count) FROM job_outcome WHERE job = number)"
@@ -103,6 +103,41 @@ final class JobTable {
         return .stored(pushes: stored, leftOut: refused)
     }
 
+    /// Returns the pushes of a job in some states, in the order of their installations.
+    func pushes(
+        of job: StoredJob,
+        in states: [JobPushState],
+        after installation: Int64,
+        limit: Int,
+        _ pushes: PushTable
+    ) throws(SQLiteError) -> [JobPush] {
+        guard let app = database.number(ofKnown: job.job.app) else { return [] }
+        let rows = try database.connection.prepare(
+            """
+            SELECT found.installation, found.apns_id, i.id, i.user_id FROM (
+                \(states.map(\.fileRows).joined(separator: " UNION ALL ")) ORDER BY installation LIMIT ?3
+            ) found LEFT JOIN installation i ON i.number = found.installation AND i.app = ?4 AND i.number <= ?5
+            ORDER BY found.installation
+            """
+        )
+        try rows.bind(job.number, installation, Int64(limit), app, job.highMark)
+        var found: [JobPush] = []
+        while try rows.step() {
+            guard let id = APNsID(bytes: rows.blob(at: 1)), let status = try pushes.known(id, app)?.status else {
+                continue
+            }
+            found.append(
+                JobPush(
+                    place: rows.integer(at: 0),
+                    status: status,
+                    installation: rows.optionalBlob(at: 2).flatMap { InstallationID(bytes: $0) },
+                    user: rows.optionalText(at: 3)
+                )
+            )
+        }
+        return found
+    }
+
     /// Gives jobs that have ended their positions in the order of ends, and returns them.
     func recordEnds(limit: Int) throws(SQLiteError) -> [StoredJob] {
         var ended = try all(
@@ -127,5 +162,29 @@ final class JobTable {
             try row.run(with: ended[index].endCursor, ended[index].number)
         }
         return ended
+    }
+}
+
+extension JobPushState {
+    /// The pushes of a job, `?1`, in the state: at most `?3` after the installation `?2`.
+    var fileRows: String {
+        switch self {
+        case .waiting:
+            """
+            SELECT * FROM (
+                SELECT installation, apns_id FROM \(JobTable.pushes) AND installation > ?2
+                    AND (ready_at IS NOT NULL OR is_in_line = 1)
+                ORDER BY installation LIMIT ?3
+            )
+            """
+        case .ended(let state):
+            """
+            SELECT * FROM (
+                SELECT installation, apns_id FROM outcome INDEXED BY outcome_job
+                WHERE job = ?1 AND state = '\(state.rawValue)' AND installation > ?2
+                ORDER BY installation LIMIT ?3
+            )
+            """
+        }
     }
 }

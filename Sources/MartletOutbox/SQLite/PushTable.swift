@@ -41,12 +41,12 @@ final class PushTable {
                 number, app, environment, urgency, ready_at, is_in_line, order_key, expires_at, apns_id, fingerprint,
                 token, channel, bundle_id, push_type, topic, priority, expiration, collapse_id, trace_parent,
                 accepted_at, attempts, unknown_tries, checksum, ready_check, payload, user_id,
-                is_to_user, job
+                is_to_user, job, installation
             ) VALUES (
                 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ~?5, ?, coalesce(?23, (
                     SELECT i.user_id FROM installation_token t CROSS JOIN installation i
                     WHERE t.token = ?11 AND i.number = t.installation AND i.app = ?2
-                )), ?23 IS NOT NULL, ?24
+                )), ?23 IS NOT NULL, ?24, ?25
             )
             """
         )
@@ -93,7 +93,7 @@ final class PushTable {
         insertOutcome = try database.connection.prepare(
             """
             INSERT INTO outcome SELECT apns_id, app, environment, ?, ?, ?, ?, ?, MAX(?, attempts),
-                MAX(?, unknown_tries), fingerprint, accepted_at, ?, COALESCE(?, history)
+                MAX(?, unknown_tries), fingerprint, accepted_at, ?, COALESCE(?, history), job, installation
             FROM push WHERE number = ?
             """
         )
@@ -165,6 +165,7 @@ final class PushTable {
         try insertPush.bind(push.payload, after: &position)
         try insertPush.bind(push.user, after: &position)
         try insertPush.bind(push.job, after: &position)
+        try insertPush.bind(push.installation, after: &position)
         try insertPush.run()
     }
 

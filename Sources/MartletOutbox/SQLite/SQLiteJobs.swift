@@ -97,12 +97,29 @@ struct SQLiteJobs: JobStore {
         try await outbox.change { (tables) throws(SQLiteError) in
             var cancelled = CancelledPushes()
             let end: Int64 = cursor ?? .max
-            cancelled.next = try tables.claims.startOfStep(JobTable.pushes, job.number, before: end, limit: limit)
-            let numbers = (cancelled.next ?? Int64.min)..<end
-            let pushes = try tables.claims.unclaimed(ofJob: job.number, in: numbers, at: now)
+            cancelled.next = try tables.claims.startOfStep(
+                JobTable.pushes,
+                job.number,
+                by: "installation",
+                before: end,
+                limit: limit
+            )
+            let installations = (cancelled.next ?? Int64.min)..<end
+            let pushes = try tables.claims.unclaimed(ofJob: job.number, in: installations, at: now)
             for push in pushes { try tables.pushes.end(push.number, Outcome(.cancelled), at: now) }
             cancelled.pushes = pushes.map(\.status)
             return cancelled
+        }
+    }
+
+    func pushes(
+        of job: StoredJob,
+        in states: [JobPushState],
+        after installation: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [JobPush] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            try tables.jobs.pushes(of: job, in: states, after: installation, limit: limit, tables.pushes)
         }
     }
 

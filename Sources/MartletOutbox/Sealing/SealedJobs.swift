@@ -65,6 +65,15 @@ struct SealedJobs: JobStore {
         try await store.cancelPushes(of: job, before: cursor, limit: limit, at: now)
     }
 
+    func pushes(
+        of job: StoredJob,
+        in states: [JobPushState],
+        after installation: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [JobPush] {
+        try await store.pushes(of: job, in: states, after: installation, limit: limit)
+    }
+
     func recordEnds(limit: Int) async throws(OutboxError) -> [StoredJob] {
         let seal = try await keeper.seal()
         return try await store.recordEnds(limit: limit).map { $0.opened(by: seal) }

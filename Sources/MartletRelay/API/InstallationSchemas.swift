@@ -147,6 +147,22 @@ enum InstallationSchemas {
                 "description": "The value of before for the next request; absent at the end"}
             }
           },
+          "JobPushes": {
+            "type": "object", "required": ["pushes", "cursor"],
+            "properties": {
+              "cursor": {"type": "integer", "description": "The value of `after` for the next request"},
+              "pushes": {"type": "array", "items": {
+                "allOf": [
+                  {"$ref": "#/components/schemas/PushStatus"},
+                  {"type": "object", "properties": {
+                    "installation": {"$ref": "#/components/schemas/InstallationID",
+                      "description": "Absent if it was removed since"},
+                    "user": {"type": "string",
+                      "description": "The user of the installation, for a key that also has the scope installations"}
+                  }}
+                ]}}
+            }
+          },
           "AudienceCountRequest": {
             "type": "object", "additionalProperties": false, "required": ["where"],
             "properties": {

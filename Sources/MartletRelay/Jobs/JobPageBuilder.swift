@@ -165,6 +165,7 @@ struct JobPageBuilder {
         var push = try builder.push(of: own, nil, to: .device(token), lane, member.bundleID, id, renderer)
         push.hasCallersID = false
         push.user = member.user
+        push.installation = member.number
         if let end = job.job.expiresAt { push.expiresAt = end }
         return push
     }

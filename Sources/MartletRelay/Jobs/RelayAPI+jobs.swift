@@ -18,6 +18,12 @@ extension RelayAPI {
         schema: ["type": "integer", "minimum": 1, "maximum": .number(JSONNumber(Int.max))]
     )
 
+    private static let state = RouteParameter(
+        name: "state",
+        summary: "Only pushes in this state, as the job counts them; all by default",
+        schema: ["enum": .strings(JobPushState.allCases.map(\.name))]
+    )
+
     /// The routes that show and cancel jobs; a push to an audience of any size creates one.
     static let jobRoutes: [Route] = [
         Route(
@@ -52,6 +58,31 @@ extension RelayAPI {
             return .json(job.json)
         },
         Route(
+            method: "GET",
+            path: "/v1/apps/{app}/jobs/{id}/pushes",
+            summary: "The pushes of a job with their installations, until their outcomes are deleted",
+            access: .scope("read", audit: nil),
+            parameters: [jobID, state, after("pushes"), limit],
+            answers: [
+                RouteAnswer(200, "The pushes, in the order in which the phones have enrolled", .schema("JobPushes"))
+            ],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            let (app, id) = (try call.app(), try call.pushID(of: "job"))
+            let states = try call.states()
+            let after = Int64(try call.number("after", 0 ... .max, default: 0))
+            let limit = try call.number("limit", 1...1_000, default: 100)
+            let jobs = call.parts.outbox.jobs
+            let job = try await call.parts.read(await jobs.job(id, of: app))
+            guard let job else { throw call.unknownJob(id) }
+            let found = try await call.parts.read(await jobs.pushes(of: job, in: states, after: after, limit: limit))
+            let showsUsers = call.caller.scopes.contains(.installations)
+            return .json([
+                "pushes": .array(found.map { $0.json(showsUser: showsUsers) }),
+                "cursor": .whole(found.last?.place ?? after),
+            ])
+        },
+        Route(
             method: "DELETE",
             path: "/v1/apps/{app}/jobs/{id}",
             summary: "Cancels a job, and its pushes that have not been sent",
@@ -74,6 +105,16 @@ extension RelayAPI {
 extension APICall<RelayAPI.Service> {
     fileprivate func unknownJob(_ id: APNsID) -> APIProblem {
         APIProblem(404, "job \(id) does not exist, or was deleted some time after its end")
+    }
+
+    /// Returns the states of the parameter `state`; all without it.
+    fileprivate func states() throws(APIProblem) -> [JobPushState] {
+        guard let text = text("state") else { return JobPushState.allCases }
+        guard let state = JobPushState.allCases.first(where: { $0.name == text }) else {
+            let known = JobPushState.allCases.map(\.name).joined(separator: ", ")
+            throw APIProblem(400, "state must be one of \(known) (found \(ShownValue.quoted(text)))")
+        }
+        return [state]
     }
 }
 

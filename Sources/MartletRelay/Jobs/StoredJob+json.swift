@@ -34,3 +34,14 @@ extension StoredJob {
         return .whole(HTTPResponse(status: endedAt == nil ? 202 : 200, fields: fields, body: json.encoded()))
     }
 }
+
+extension JobPush {
+    /// The push for an answer of the API; with its user only for a key that may read users.
+    func json(showsUser: Bool) -> JSONValue {
+        let phone = JSONValue.members([
+            "installation": installation.map { .string($0.description) },
+            "user": showsUser ? user.map { JSONValue.string($0) } : nil,
+        ])
+        return .object((status.detailedJSON.members ?? []) + (phone.members ?? []))
+    }
+}

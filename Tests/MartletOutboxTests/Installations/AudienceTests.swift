@@ -47,7 +47,9 @@ import Testing
         #expect(try await found(.users(["anna"]), .init(.start, "Order")) == ["b0", nil])
         #expect(try await found(.users(["anna"]), .init(.activity, "43")) == [nil, nil])
         let first = try await store.members(of: .installation(installations[0].id), in: "orders", Self.device)
+        let stored = try #require(try await store.installation(installations[0].id, of: "orders"))
         let expected = AudienceMember(
+            number: stored.number,
             installation: installations[0].id,
             user: "anna",
             environment: .development,

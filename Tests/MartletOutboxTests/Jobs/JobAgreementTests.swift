@@ -76,7 +76,8 @@ import Testing
                 priority: pick(["10", "5", "1"]),
                 token: pick(Self.tokens) ?? "",
                 expiresAt: happens(in: 4) ? now + .random(in: 1...400, using: &random) : nil,
-                user: happens(in: 3) ? nil : pick(Self.users)
+                user: happens(in: 3) ? nil : pick(Self.users),
+                installation: Int64(number)
             )
             pushes.append(push)
             return push
@@ -269,11 +270,25 @@ import Testing
         func state(at now: Int64) async throws -> [String] {
             var state: [String] = []
             for app in Steps.apps {
-                state += try await outbox.jobs.jobs(of: app, before: nil, limit: 1_000).map { describe($0) }
+                let jobs = try await outbox.jobs.jobs(of: app, before: nil, limit: 1_000)
+                state += jobs.map { describe($0) }
+                for job in jobs { state += try await pushes(of: job) }
                 state += try await outbox.jobs.endedJobs(of: app, after: 0, limit: 1_000).map(\.job.id.description)
             }
             let active = try await outbox.jobs.activeJobs(at: now, limit: 1_000)
             return state + active.map(\.job.id.description)
+        }
+
+        /// The pushes of a job, read in pages.
+        private func pushes(of job: StoredJob) async throws -> [String] {
+            var found: [JobPush] = []
+            var page: [JobPush]
+            repeat {
+                let last = found.last?.place ?? 0
+                page = try await outbox.jobs.pushes(of: job, in: JobPushState.allCases, after: last, limit: 5)
+                found += page
+            } while !page.isEmpty
+            return found.map { "\($0.place) \($0.status.id) \($0.status.outcome.map { "\($0.state)" } ?? "waiting")" }
         }
 
         private func describe(_ stored: StoredJob) -> String {

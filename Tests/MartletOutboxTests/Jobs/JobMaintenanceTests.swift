@@ -79,6 +79,7 @@ import Testing
         // So that the numbers differ.
         _ = try await before.jobs.addNew(.numbered(8))
         _ = try await before.jobs.addNew(.numbered(9))
+        try await before.installations.enroll(Installation.numbered(1))
         await before.close(isInOrder: true)
         let account = try await OutboxMove(from: source.file, to: target.address).run(at: 60_000)
         #expect(account.jobs == 1 && account.pushes == 5)
@@ -88,6 +89,10 @@ import Testing
         var expected = stored
         (expected.number, expected.highMark, expected.cursor) = (moved.number, 0, 0)
         #expect(moved == expected && moved.number > 2 && moved.unfinished == 4)
+        let pushes = try await outbox.jobs.pushes(of: moved, in: JobPushState.allCases, after: 0, limit: 9)
+        #expect(pushes.map(\.place) == [1, 2, 3, 4, 5, 6])
+        #expect(pushes.map(\.status.outcome?.state) == [.delivered, .dead, nil, nil, nil, nil])
+        #expect(pushes.allSatisfy { $0.installation == nil }, "the numbers are those of the file")
         let claimed = try await outbox.claim(.orders, .job, limit: 2, at: 60_000).pushes
         #expect(claimed.allSatisfy { $0.push.job == moved.number && !$0.isDamaged })
         for push in claimed { try await outbox.end(push, at: 60_000) }

@@ -37,7 +37,7 @@ extension JobStore {
         try #require(try await job(stored.job.id, of: stored.job.app))
     }
 
-    /// Stores the next page of a job.
+    /// Stores the next page of a job, whose pushes are for the installations after the cursor unless they have others.
     func expand(
         _ stored: StoredJob,
         _ pushes: [OutboxPush],
@@ -47,12 +47,17 @@ extension JobStore {
     ) async throws -> JobExpansion {
         let cursor = try await current(stored).cursor
         let next = cursor + Int64(pushes.count) + 1
+        let numbered = pushes.enumerated().map { index, push in
+            var push = push
+            push.installation = push.installation ?? cursor + Int64(index) + 1
+            return push
+        }
         let page = JobPage(
             of: stored.number,
             after: cursor,
             through: next,
             isLast: isLast,
-            pushes: pushes,
+            pushes: numbered,
             leftOut: leftOut
         )
         return try await expand(page, at: now)

@@ -222,6 +222,7 @@ extension AudienceMember {
     static func of(_ user: String, locale: String? = nil) -> AudienceMember {
         var generator = SplitMix64(state: 1)
         return AudienceMember(
+            number: 1,
             installation: InstallationID(milliseconds: 1, using: &generator),
             user: user,
             environment: .production,

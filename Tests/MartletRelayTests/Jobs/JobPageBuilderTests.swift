@@ -55,6 +55,7 @@ import Testing
         var permissions: [Installation.Permission: Bool] = [:]
         permissions[.alerts] = alerts
         return AudienceMember(
+            number: Int64(number),
             installation: InstallationID(milliseconds: 1, using: &generator),
             user: "user \(number)",
             environment: environment,
@@ -90,7 +91,7 @@ import Testing
         #expect(first.job == 1 && first.cursor == 10 && first.nextCursor == 50 && !first.isLast)
         #expect(first.leftOut == [.noToken: 1, .notAllowed: 1, .notConfigured: 2])
         let pushes = first.pushes.map(\.push)
-        #expect(pushes.map(\.user) == ["user 1", "user 4"])
+        #expect(pushes.map(\.user) == ["user 1", "user 4"] && pushes.map(\.installation) == [1, 4])
         #expect(pushes.allSatisfy { $0.job == 1 && !$0.hasCallersID && $0.urgency == .job })
         #expect(Set(pushes.map(\.id)).count == 2)
         page = AudiencePage()
