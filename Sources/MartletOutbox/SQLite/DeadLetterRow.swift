@@ -20,7 +20,7 @@ extension OutboxDatabase {
     func deadLetters(_ ids: [APNsID]?, of app: Int64) throws(SQLiteError) -> [DeadLetterRow] {
         let found = """
             SELECT number, push.app, push.environment, urgency, push.apns_id, outcome.unknown_tries,
-                outcome.reason IS '\(Outcome.damagedReason)', job
+                outcome.reason IS '\(Outcome.damagedReason)', push.job
             FROM outcome JOIN push USING (apns_id, app) WHERE outcome.app = ? AND state = 'dead'
             """
         var letters: [DeadLetterRow] = []
