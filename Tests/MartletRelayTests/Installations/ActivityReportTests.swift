@@ -2,7 +2,6 @@
 
 import MartletCore
 import MartletOutbox
-import TestSupport
 import Testing
 
 @testable import MartletRelay
