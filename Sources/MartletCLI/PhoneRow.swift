@@ -17,7 +17,7 @@ enum PhoneRow {
     static let columns = Set(texts + permissions + ["tags"])
 
     /// The members of JSON lines besides the device token.
-    private static let members = columns.union(["tokens", "permissions"])
+    private static let members = columns.union(["tokens", "activities", "permissions"])
 
     /// The heading of an exported list.
     static let heading = ["token"] + texts + permissions + ["tags"]
@@ -129,10 +129,20 @@ enum PhoneRow {
         return JSONValue.object((installation.members ?? []).filter { !others.contains($0.name) }).line
     }
 
+    /// Returns whether an installation of the relay has the token of a Live Activity.
+    private static func hasActivityToken(_ installation: JSONValue) -> Bool {
+        (installation["activities"]?.members ?? []).contains { $0.value["token"] != nil }
+    }
+
+    /// Returns whether an installation of the relay has a token.
+    static func hasToken(_ installation: JSONValue) -> Bool {
+        installation["tokens"]?.members?.isEmpty == false || hasActivityToken(installation)
+    }
+
     /// Returns an installation of the relay as a record of CSV; nil if it has other tokens than that of the device.
     static func record(of installation: JSONValue) -> String? {
         let tokens = installation["tokens"]?.members ?? []
-        guard tokens.count == 1, tokens[0].name == "device" else { return nil }
+        guard tokens.count == 1, tokens[0].name == "device", !hasActivityToken(installation) else { return nil }
         var cells = [tokens[0].value.stringValue ?? ""]
         cells += texts.map { installation[$0]?.stringValue ?? "" }
         cells += permissions.map { name in

@@ -31,7 +31,7 @@ extension Command {
             cursor = next
             var text = ""
             // An installation without tokens receives nothing, and an import refuses it.
-            for installation in found where installation["tokens"]?.members?.isEmpty == false {
+            for installation in found where PhoneRow.hasToken(installation) {
                 guard isCSV else {
                     text += PhoneRow.line(of: installation)
                     continue

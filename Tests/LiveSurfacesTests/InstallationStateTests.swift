@@ -18,46 +18,8 @@ import Testing
         #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
     }
 
-    /// A phone whose requests all reach the relay.
-    private struct Phone {
-        var relay = ModelRelay()
-        var state: InstallationState
-
-        init(user: String? = "anna") {
-            state = InstallationState()
-            state.configure(.production, bundleID: nil)
-            state.set(.text("ab12"), at: PushTokenSlot.device.path)
-            state.set(.text("de"), at: locale)
-            state.setUser(user)
-        }
-
-        mutating func nextRequest() -> InstallationRequest? {
-            switch state.nextStep {
-            case .enroll(let user): state.enrollment(of: user, with: relay.ticket(for: user))
-            case .send(let request): request
-            case nil: nil
-            }
-        }
-
-        mutating func request() throws -> InstallationRequest {
-            let request = nextRequest()
-            return try #require(request)
-        }
-
-        /// Sends requests until there is nothing to report; returns them as text.
-        mutating func settle() -> [String] {
-            var sent: [String] = []
-            while sent.count < 10, let request = nextRequest() {
-                state.begin(request)
-                _ = state.receive(relay.answer(request), to: request, jitter: 1)
-                sent.append("\(request.method) \(String(decoding: request.body, as: UTF8.self))")
-            }
-            return sent
-        }
-    }
-
     @Test func `an enrollment has no tokens, and a report only what changed`() {
-        var phone = Phone()
+        var phone = ModelPhone()
         let enrollment = [
             #"POST {"environment":"production"}"#, #"PATCH {"locale":"de","tokens":{"device":"ab12"}}"#,
         ]
@@ -65,16 +27,16 @@ import Testing
         phone.state.set(.text("ab12"), at: PushTokenSlot.device.path)
         phone.state.set(.text("de"), at: Self.locale)
         #expect(phone.settle().isEmpty && phone.state.isSettled)
-        phone.state.set(.text("cd34"), at: PushTokenSlot.activity(id: "A").path)
+        phone.state.set(.text("cd34"), at: PushTokenSlot.control(kind: "A").path)
         phone.state.set(.flag(true), at: MemberPath("permissions", "alerts"))
-        let report = #"PATCH {"permissions":{"alerts":true},"tokens":{"activities":{"A":"cd34"}}}"#
+        let report = #"PATCH {"permissions":{"alerts":true},"tokens":{"controls":{"A":"cd34"}}}"#
         #expect(phone.settle() == [report])
-        phone.state.removeTokens(of: "activities", except: ["B"])
-        #expect(phone.settle() == [#"PATCH {"tokens":{"activities":{"A":null}}}"#])
+        phone.state.removeControls(except: ["B"])
+        #expect(phone.settle() == [#"PATCH {"tokens":{"controls":{"A":null}}}"#])
     }
 
     @Test func `a value whose answer was lost is sent again`() throws {
-        var phone = Phone()
+        var phone = ModelPhone()
         _ = phone.settle()
         phone.state.set(.text("fr"), at: Self.locale)
         let request = try phone.request()
@@ -87,7 +49,7 @@ import Testing
     }
 
     @Test func `the former user's installation is removed first`() throws {
-        var phone = Phone()
+        var phone = ModelPhone()
         _ = phone.settle()
         phone.state.setUser("bert")
         #expect(phone.settle().map { $0.prefix(6) } == ["DELETE", "POST {", "PATCH "])
@@ -95,7 +57,7 @@ import Testing
     }
 
     @Test func `a late answer to the former user's enrollment is ignored`() throws {
-        var phone = Phone()
+        var phone = ModelPhone()
         let request = try phone.request()
         let answer = phone.relay.answer(request)
         phone.state.setUser("bert")
@@ -105,7 +67,7 @@ import Testing
     }
 
     @Test func `a removed installation is enrolled again after a delay`() throws {
-        var phone = Phone()
+        var phone = ModelPhone()
         _ = phone.settle()
         let secret = try #require(phone.state.installation?.secret)
         phone.relay.forget(secret)
@@ -116,7 +78,7 @@ import Testing
     }
 
     @Test func `a refused value is left out until it changes`() throws {
-        var phone = Phone()
+        var phone = ModelPhone()
         _ = phone.settle()
         phone.state.set(.text("de CH"), at: Self.locale)
         phone.state.set(.text("cd34"), at: PushTokenSlot.widgets.path)
@@ -137,7 +99,7 @@ import Testing
     }
 
     @Test func `delays double to 17 minutes and follow Retry-After`() throws {
-        var phone = Phone()
+        var phone = ModelPhone()
         let request = try phone.request()
         let delays = (0..<12).map { _ in phone.state.retry(because: "no answer", jitter: 1).components.seconds }
         #expect(delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 1_024])
@@ -150,7 +112,7 @@ import Testing
     }
 
     @Test func `an extension reports its tokens only`() throws {
-        var phone = Phone()
+        var phone = ModelPhone()
         #expect(phone.state.report(of: [.widgets: try DeviceToken(hex: "ef56")]) == nil)
         _ = phone.settle()
         phone.state.set(.text("fr"), at: Self.locale)
@@ -160,7 +122,7 @@ import Testing
     }
 
     @Test func `requests and answers do not show secrets`() throws {
-        var phone = Phone()
+        var phone = ModelPhone()
         let request = try phone.request()
         let answer = phone.relay.answer(request)
         var text = "\(request) \(answer)"

@@ -22,7 +22,6 @@ struct InstallationWorld {
     private static let slots: [PushTokenSlot] = [
         .device, .widgets, .start(attributesType: "Order"), .start(attributesType: "a/b~c"), .control(kind: "bell"),
     ]
-    private static let activities: [PushTokenSlot] = ["A", "B", "C"].map { .activity(id: $0) }
 
     private var random: SplitMix64
     private let tell: ((String) -> Void)?
@@ -31,6 +30,7 @@ struct InstallationWorld {
     private var environment = InstallationClient.Environment.production
     private var user: String?
     private var tokens: [PushTokenSlot: String] = [:]
+    private var activities: [String: ReportedActivity] = [:]
     private var locale = "en"
     private var permitsAlerts = true
     // What the client knows.
@@ -84,18 +84,36 @@ struct InstallationWorld {
             user = ["anna", "bert", nil].randomElement(using: &random) ?? nil
             tell?("user \(user ?? "none")")
             state.setUser(user)
-        case 3..<6:
-            let slot = (Self.slots + Self.activities).randomElement(using: &random) ?? .device
+        case 3..<5:
+            let slot = Self.slots.randomElement(using: &random) ?? .device
             issue(slot)
             state.set(tokens[slot].map(MemberValue.text), at: slot.path)
-        case 6:
-            let slot = Self.activities.randomElement(using: &random) ?? .device
-            tokens[slot] = nil
-            state.set(nil, at: slot.path)
+        case 5, 6: changeActivity()
         default:
             locale = locale == "en" ? "de" : "en"
             permitsAlerts = Bool.random(using: &random)
             reportAttributes()
+        }
+    }
+
+    /// An activity starts, gets a token or ends.
+    private mutating func changeActivity() {
+        count += 1
+        let known = activities.keys.sorted().randomElement(using: &random)
+        switch (known, Int.random(in: 0..<3, using: &random)) {
+        case (let id?, 0):
+            activities[id]?.token = "token \(count)"
+            state.setToken("token \(count)", ofActivity: id)
+        case (let id?, 1):
+            activities[id] = nil
+            let cause = ActivityEndCause.allCases.randomElement(using: &random) ?? .user
+            state.endActivity(id, by: cause, at: Int64(count))
+        default:
+            let id = "activity \(count)"
+            let starter = ActivityStarter.allCases.randomElement(using: &random) ?? .app
+            let started = ReportedActivity(surface: "order \(count)", startedAt: Int64(count), startedBy: starter)
+            activities[id] = started
+            state.reportActivity(id, of: started.surface, startedAt: Int64(count), by: starter)
         }
     }
 
@@ -109,6 +127,7 @@ struct InstallationWorld {
     /// Issues all tokens, without Live Activities, and launches the app.
     private mutating func issueTokens() throws {
         tokens = [:]
+        activities = [:]
         for slot in Self.slots { issue(slot) }
         try launch()
     }
@@ -123,8 +142,13 @@ struct InstallationWorld {
             } ?? InstallationState()
         state.configure(environment, bundleID: "com.example.orders")
         state.setUser(user)
-        state.removeTokens(of: "activities", except: tokens.keys.compactMap { $0.path.names.last })
+        state.endActivities(except: Set(activities.keys), at: Int64(count))
         for (slot, token) in tokens { state.set(.text(token), at: slot.path) }
+        for (id, activity) in activities {
+            // The app finds an activity again without knowledge of its start.
+            state.reportActivity(id, of: activity.surface, startedAt: Int64(count), by: .push)
+            if let token = activity.token { state.setToken(token, ofActivity: id) }
+        }
         reportAttributes()
     }
 
@@ -176,15 +200,27 @@ struct InstallationWorld {
             MemberPath("locale"): .text(locale), MemberPath("permissions", "alerts"): .flag(permitsAlerts),
         ]
         for (slot, token) in tokens { expected[slot.path] = .text(token) }
+        for (id, activity) in activities {
+            // A start is lost if the app ends before the state is stored, and the app finds the activity later.
+            let known = state.members[.activity(id)]
+            guard known?.activity?.surface == activity.surface, known?.activity?.token == activity.token else {
+                throw Violation(description: "the client has \(known as Any) instead of \(activity)")
+            }
+            expected[.activity(id)] = known
+        }
         if let user {
-            let own = state.installation.flatMap { relay.installations[$0.secret] }
+            var own = state.installation.flatMap { relay.installations[$0.secret] }
+            own?.members = own?.members.filter { $0.value.activity?.end == nil } ?? [:]
             guard own == ModelRelay.Installation(user: user, members: expected) else {
                 throw Violation(description: "the relay has \(own as Any) instead of \(expected)")
             }
         } else if state.installation != nil {
             throw Violation(description: "the client has an installation without a user")
         }
-        let current = Set(tokens.values.map(MemberValue.text))
+        guard state.members.values.allSatisfy({ $0.activity?.end == nil }) else {
+            throw Violation(description: "the client reports an end that the relay has confirmed")
+        }
+        let current = Set((tokens.values + activities.values.compactMap(\.token)).map(MemberValue.text))
         for (secret, other) in relay.installations where secret != state.installation?.secret {
             guard other.tokens.isDisjoint(with: current) else {
                 throw Violation(description: "the installation of \(other.user) has tokens of the phone")

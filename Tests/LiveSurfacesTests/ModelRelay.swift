@@ -11,7 +11,21 @@ struct ModelRelay {
         var members: [MemberPath: MemberValue] = [:]
 
         /// The values of the tokens.
-        var tokens: Set<MemberValue> { Set(members.filter { $0.key.isToken }.values) }
+        var tokens: Set<MemberValue> {
+            let others = members.values.compactMap { $0.activity?.token }
+            return Set(members.filter { $0.key.isToken }.values).union(others.map { MemberValue.text($0) })
+        }
+
+        /// Removes tokens.
+        fileprivate mutating func removeTokens(_ isRemoved: (MemberValue) -> Bool) {
+            members = members.filter { !($0.key.isToken && isRemoved($0.value)) }.mapValues { value -> MemberValue in
+                guard var activity = value.activity, let token = activity.token, isRemoved(.text(token)) else {
+                    return value
+                }
+                activity.token = nil
+                return .activity(activity)
+            }
+        }
     }
 
     /// The installations by their secrets.
@@ -62,14 +76,14 @@ struct ModelRelay {
         guard var installation = installations[secret] else { return }
         let environment = body["environment"]?.stringValue.map(MemberValue.text)
         if let environment, installation.members[.environment] != environment {
-            installation.members = installation.members.filter { !$0.key.isToken }
+            installation.removeTokens { _ in true }
         }
         let before = installation.tokens
         for member in body.members ?? [] { installation.apply(member.value, at: [member.name]) }
         let taken = installation.tokens.subtracting(before)
         installations = installations.mapValues { other in
             var other = other
-            other.members = other.members.filter { !taken.contains($0.value) }
+            other.removeTokens { taken.contains($0) }
             return other
         }
         installations[secret] = installation
@@ -80,11 +94,30 @@ extension ModelRelay.Installation {
     /// Applies a member of a JSON Merge Patch.
     fileprivate mutating func apply(_ value: JSONValue, at names: [String]) {
         switch value {
+        case .object where names.count == 2 && names[0] == "activities":
+            let path = MemberPath(names: names)
+            var activity = members[path]?.activity ?? ReportedActivity(surface: "")
+            activity.apply(value)
+            members[path] = .activity(activity)
         case .string(let text): members[MemberPath(names: names)] = .text(text)
         case .bool(let flag): members[MemberPath(names: names)] = .flag(flag)
         case .object(let members): for member in members { apply(member.value, at: names + [member.name]) }
         case .null: members = members.filter { !$0.key.names.starts(with: names) }
         case .number, .array: break
+        }
+    }
+}
+
+extension ReportedActivity {
+    /// Applies a change that removes nothing.
+    fileprivate mutating func apply(_ change: JSONValue) {
+        surface = change["surface"]?.stringValue ?? surface
+        startedAt = change["started-at"]?.integerValue ?? startedAt
+        startedBy = change["started-by"]?.stringValue.flatMap(ActivityStarter.init(rawValue:)) ?? startedBy
+        token = change["token"]?.stringValue ?? token
+        if let cause = change["ended"]?["cause"]?.stringValue.flatMap(ActivityEndCause.init(rawValue:)) {
+            end = End(cause: cause, time: change["ended"]?["at"]?.integerValue ?? 0)
+            token = nil
         }
     }
 }

@@ -38,6 +38,9 @@ import Testing
 
         """
 
+    /// The end of a Live Activity.
+    private static let end = #"{"cause":"user","at":1790000000000}"#
+
     @Test func `a dump of a database is imported, and again without a change`() async throws {
         let bench = try await Bench()
         let run = try await bench.run("relay", "import", "-", "--json", input: Self.list)
@@ -115,6 +118,21 @@ import Testing
         let export = try await bench.run("relay", "export")
         #expect(export.text.contains(#""user":"42""#) && export.text.contains(#""permissions":{"alerts":true}"#))
         #expect(export.text.contains("0199f2c4-0000-7000-8000-000000000001"), "\(export.text)")
+        let csv = try await bench.run("relay", "export", "--csv")
+        #expect(csv.status == 1 && csv.errorOutput.contains("without --csv"), "\(csv.errorOutput)")
+        _ = await bench.relay.stop()
+    }
+
+    @Test func `Live Activities are exported and imported`() async throws {
+        let bench = try await Bench()
+        let activities = #"{"A":{"surface":"order-1","token":"00ff"},"B":{"surface":"order-2","ended":\#(Self.end)}}"#
+        let list = #"{"user":"anna","id":"0199f2c4-0000-7000-8000-000000000001","activities":\#(activities)}"#
+        let run = try await bench.run("relay", "import", "-", input: list)
+        #expect(run.status == 0, "\(run.text)\(run.errorOutput)")
+        let export = try await bench.run("relay", "export")
+        #expect(export.text.contains(activities), "\(export.text)")
+        let again = try await bench.run("relay", "import", "-", "--json", input: export.text)
+        #expect(again.text.contains(#""unchanged":1"#), "\(again.text)\(again.errorOutput)")
         let csv = try await bench.run("relay", "export", "--csv")
         #expect(csv.status == 1 && csv.errorOutput.contains("without --csv"), "\(csv.errorOutput)")
         _ = await bench.relay.stop()

@@ -135,7 +135,8 @@ struct InstallationModel: Sendable {
         }
         if let own = old?.stored.installation, own.isOf(new.user), own.environment == new.environment,
             own.bundleID == new.bundleID, own.attributes == new.attributes, own.permissions == new.permissions,
-            own.tags == new.tags, own.tokens.mapValues(\.token) == free.mapValues(\.token)
+            own.tags == new.tags, own.activities == new.activities,
+            own.tokens.mapValues(\.token) == free.mapValues(\.token)
         {
             return .unchanged
         }

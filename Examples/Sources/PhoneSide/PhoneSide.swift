@@ -27,7 +27,10 @@
     /// Starts an activity that pushes update.
     func startActivity(for snapshot: LiveActivitySnapshot) throws {
         let content = ActivityContent(state: snapshot.contentState, staleDate: nil)
-        _ = try Activity.request(attributes: snapshot.attributes, content: content, pushType: .token)
+        let activity = try Activity.request(attributes: snapshot.attributes, content: content, pushType: .token)
+        Task {
+            await installation.reportActivity(activity.id, of: snapshot.surfaceID, startedAt: .now, by: .app)
+        }
     }
 
     /// Stores the snapshot of a background push where the extensions find it.

@@ -80,6 +80,13 @@ function found({ app, user, installations, pushes, complete, time }, now) {
   ]
 }
 
+/** The surfaces of the activities that run, and the number of those that have ended. */
+function activityTexts(activities) {
+  const running = activities.filter(({ ended }) => !ended).map(({ surface }) => surface)
+  const ended = activities.length - running.length
+  return ended ? [...running, `${grouped(ended)} ended`] : running
+}
+
 const phoneColumns = (now) => [
   { name: "Last seen", isHeader: true, value: (phone) => ageElement(phone["seen-at"], now, " ago") },
   { name: "Environment", value: ({ environment }) => chip(environment, environment === "production" ? "accent" : "") },
@@ -87,6 +94,7 @@ const phoneColumns = (now) => [
   { name: "App version", value: (phone) => phone["app-version"] ?? "unknown" },
   { name: "Tokens", value: (phone) => chips(Object.entries(phone["short-tokens"]).map(([kind, token]) =>
     `${kind} ${typeof token === "string" ? token : grouped(Object.keys(token).length)}`)) },
+  { name: "Live Activities", value: ({ activities }) => chips(activityTexts(Object.values(activities))) },
   { name: "Permissions", value: ({ permissions }) => element("span", { class: "chips" }, Object.keys(permissions).length
     ? Object.entries(permissions).map(([name, isGranted]) => chip(`${isGranted ? "" : "no "}${name}`, isGranted ? "good" : "warning"))
     : element("span", { class: "faint" }, "unknown")) },

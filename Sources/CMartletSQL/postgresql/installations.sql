@@ -38,13 +38,25 @@ CREATE FUNCTION martlet.remove_emptied_imports(p_numbers bigint[]) RETURNS void 
         AND NOT EXISTS (SELECT FROM martlet.installation_token t WHERE t.installation = i.number)
 $$;
 
--- Stores the tokens of an installation, and its tags unless they are null. A token that is reported leaves the other
--- installations of the app: the locks order the reports, because the clocks of relays differ and can be set back. An
--- installation that is moved from a file has only its times to compare, and takes no token that was registered later;
--- one whose app has enrolled comes before one that was imported. The caller has called lock_installations.
+-- Replaces the Live Activities of some installations, each by those of a JSON array of arrays with the columns.
+CREATE FUNCTION martlet.set_activities(p_numbers bigint[], p_activities text[]) RETURNS void LANGUAGE sql
+{index_settings} AS $$
+    DELETE FROM martlet.installation_activity a WHERE a.installation = ANY (p_numbers);
+    INSERT INTO martlet.installation_activity (installation, id, surface, started_at, started_by, ended_by, ended_at)
+    SELECT u.number, e.value ->> 0, e.value ->> 1, (e.value ->> 2)::bigint, e.value ->> 3, e.value ->> 4,
+        (e.value ->> 5)::bigint
+    FROM unnest(p_numbers, p_activities) AS u (number, activities)
+        CROSS JOIN json_array_elements(u.activities::json) AS e (value)
+$$;
+
+-- Stores the tokens of an installation, and its activities and tags unless they are null. A token that is reported
+-- leaves the other installations of the app: the locks order the reports, because the clocks of relays differ and can
+-- be set back. An installation that is moved from a file has only its times to compare, and takes no token that was
+-- registered later; one whose app has enrolled comes before one that was imported. The caller has called
+-- lock_installations.
 CREATE FUNCTION martlet.set_installation_parts(
-    p_number bigint, p_app bigint, p_kinds text[], p_names text[], p_tokens text[], p_times bigint[], p_tags text[],
-    p_is_reported boolean
+    p_number bigint, p_app bigint, p_kinds text[], p_names text[], p_tokens text[], p_times bigint[],
+    p_activities text, p_tags text[], p_is_reported boolean
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -74,6 +86,7 @@ BEGIN
         ON CONFLICT (installation, kind, name)
         DO UPDATE SET token = excluded.token, registered_at = excluded.registered_at, last_push = excluded.last_push;
     END IF;
+    IF p_activities IS NOT NULL THEN PERFORM martlet.set_activities(ARRAY[p_number], ARRAY[p_activities]); END IF;
     IF p_tags IS NOT NULL THEN
         DELETE FROM martlet.installation_tag g WHERE g.installation = p_number;
         INSERT INTO martlet.installation_tag (app, tag, installation)
@@ -94,7 +107,7 @@ CREATE FUNCTION martlet.enroll(
     p_ticket bytea, p_now bigint, p_app bigint, p_id uuid, p_user text, p_is_production boolean, p_bundle_id text,
     p_secret bytea, p_replaced bytea, p_attributes text[], p_permissions bigint[], p_created_at bigint,
     p_changed_at bigint, p_seen_at bigint, p_kinds text[], p_names text[], p_tokens text[], p_times bigint[],
-    p_tags text[], p_limit bigint
+    p_activities text, p_tags text[], p_limit bigint
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     is_single_use boolean;
@@ -130,7 +143,7 @@ BEGIN
     ) ON CONFLICT (id) DO NOTHING RETURNING number INTO added;
     IF added IS NULL THEN RETURN true; END IF;
     PERFORM martlet.set_installation_parts(
-        added, p_app, p_kinds, p_names, p_tokens, p_times, p_tags, p_ticket IS NOT NULL
+        added, p_app, p_kinds, p_names, p_tokens, p_times, p_activities, p_tags, p_ticket IS NOT NULL
     );
     -- Only installations that are locked; the next enrollment removes one that was added meanwhile.
     DELETE FROM martlet.installation i WHERE i.number = ANY (others) AND i.number IN (
@@ -144,7 +157,7 @@ END $$;
 CREATE FUNCTION martlet.replace_installation(
     p_number bigint, p_revision bigint, p_app bigint, p_is_production boolean, p_bundle_id text, p_attributes text[],
     p_permissions bigint[], p_changed_at bigint, p_seen_at bigint, p_removed_kinds text[], p_removed_names text[],
-    p_kinds text[], p_names text[], p_tokens text[], p_times bigint[], p_tags text[]
+    p_kinds text[], p_names text[], p_tokens text[], p_times bigint[], p_activities text, p_tags text[]
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM martlet.lock_installations(p_app, p_tokens, ARRAY[p_number]);
@@ -158,20 +171,23 @@ BEGIN
     IF NOT FOUND THEN RETURN false; END IF;
     DELETE FROM martlet.installation_token t USING unnest(p_removed_kinds, p_removed_names) AS u (kind, name)
     WHERE t.installation = p_number AND t.kind = u.kind AND t.name = u.name;
-    PERFORM martlet.set_installation_parts(p_number, p_app, p_kinds, p_names, p_tokens, p_times, p_tags, true);
+    PERFORM martlet.set_installation_parts(
+        p_number, p_app, p_kinds, p_names, p_tokens, p_times, p_activities, p_tags, true
+    );
     RETURN true;
 END $$;
 
 -- Stores a page of installations without secrets, which a back end imports, and returns the result of each. All are
 -- decided before one of them is stored. p_lines has the number of the installation of each token, from 1: an
 -- installation has at least one token, and no other of the page has one of its tokens or its identifier. p_tags has the
--- tags of each installation in ascending order, with the separator U+001F. OFFSET 0 keeps PostgreSQL from evaluating an
--- expression of a subquery several times.
+-- tags of each installation in ascending order, with the separator U+001F, and p_activities its Live Activities in
+-- ascending order, as martlet.set_activities reads them. OFFSET 0 keeps PostgreSQL from evaluating an expression of a
+-- subquery several times.
 CREATE FUNCTION martlet.import_installations(
     p_app bigint, p_limit bigint, p_now bigint, p_ids uuid[], p_users text[], p_are_production boolean[],
     p_bundle_ids text[], p_locales text[], p_time_zones text[], p_app_versions text[], p_system_versions text[],
     p_models text[], p_alerts bigint[], p_live_activities bigint[], p_frequent_updates bigint[], p_tags text[],
-    p_lines bigint[], p_kinds text[], p_names text[], p_tokens text[]
+    p_activities text[], p_lines bigint[], p_kinds text[], p_names text[], p_tokens text[]
 ) RETURNS SETOF text LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -242,15 +258,20 @@ BEGIN
                     ) AND r.tags = coalesce((
                         SELECT string_agg(g.tag, chr(31) ORDER BY g.tag)
                         FROM martlet.installation_tag g WHERE g.installation = i.number
-                    ), '') THEN 'unchanged'
+                    ), '') AND r.activities::jsonb = coalesce((
+                        SELECT jsonb_agg(
+                            jsonb_build_array(a.id, a.surface, a.started_at, a.started_by, a.ended_by, a.ended_at)
+                            ORDER BY a.id
+                        ) FROM martlet.installation_activity a WHERE a.installation = i.number
+                    ), '[]') THEN 'unchanged'
                 END AS result
             FROM unnest(
                 p_ids, p_users, p_are_production, p_bundle_ids, p_locales, p_time_zones, p_app_versions,
-                p_system_versions, p_models, p_alerts, p_live_activities, p_frequent_updates, p_tags, have_known,
-                contents
+                p_system_versions, p_models, p_alerts, p_live_activities, p_frequent_updates, p_tags, p_activities,
+                have_known, contents
             ) WITH ORDINALITY AS r (
                 id, user_id, is_production, bundle_id, locale, time_zone, app_version, system_version, model, alerts,
-                live_activities, frequent_updates, tags, has_known, content, line
+                live_activities, frequent_updates, tags, activities, has_known, content, line
             ) LEFT JOIN martlet.installation i ON i.id = r.id OFFSET 0
         ) d
     ) k;
@@ -302,6 +323,9 @@ BEGIN
     INSERT INTO martlet.installation_tag (app, tag, installation)
     SELECT p_app, g.tag, r.number FROM unnest(numbers, p_tags, results) AS r (number, tags, result)
         CROSS JOIN unnest(string_to_array(r.tags, chr(31))) AS g (tag)
+    WHERE r.result IN ('added', 'changed');
+    PERFORM martlet.set_activities(array_agg(r.number), array_agg(r.activities))
+    FROM unnest(numbers, p_activities, results) AS r (number, activities, result)
     WHERE r.result IN ('added', 'changed');
     IF others IS NOT NULL THEN PERFORM martlet.remove_emptied_imports(others); END IF;
     RETURN QUERY SELECT unnest(results);

@@ -219,14 +219,29 @@ CREATE TABLE martlet.installation_tag (
 );
 CREATE INDEX installation_tag_installation ON martlet.installation_tag (installation);
 
--- Installations as the relay reads them, with their tokens and tags as JSON arrays; null without one.
+-- The Live Activities that apps have reported, whose tokens are those of the kind `activity` with the same name. The
+-- times are the phones'. The cause and the time of the end are null while the activity runs.
+CREATE TABLE martlet.installation_activity (
+    installation bigint NOT NULL REFERENCES martlet.installation ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    surface text COLLATE "C" NOT NULL,
+    started_at bigint, started_by text,
+    ended_by text, ended_at bigint,
+    PRIMARY KEY (installation, id)
+);
+
+-- Installations as the relay reads them, with their tokens, tags and activities as JSON arrays; null without one.
 CREATE VIEW martlet.installation_content AS
     SELECT i.*,
         (
             SELECT json_agg(json_build_array(t.kind, t.name, t.token, t.registered_at))
             FROM martlet.installation_token t WHERE t.installation = i.number
         ) AS tokens,
-        (SELECT json_agg(g.tag) FROM martlet.installation_tag g WHERE g.installation = i.number) AS tags
+        (SELECT json_agg(g.tag) FROM martlet.installation_tag g WHERE g.installation = i.number) AS tags,
+        (
+            SELECT json_agg(json_build_array(a.id, a.surface, a.started_at, a.started_by, a.ended_by, a.ended_at))
+            FROM martlet.installation_activity a WHERE a.installation = i.number
+        ) AS activities
     FROM martlet.installation i;
 
 -- The requests whose alerts a user gets on a day, in an app that limits them. The day is the number of days since 1970

@@ -111,10 +111,17 @@ CREATE TABLE installation_tag (
     app INTEGER NOT NULL, tag TEXT NOT NULL, installation INTEGER NOT NULL, PRIMARY KEY (app, tag, installation)
 ) WITHOUT ROWID;
 CREATE INDEX installation_tag_installation ON installation_tag (installation);
--- No row of these two is without its installation.
+-- The Live Activities that apps have reported, whose tokens are those of the kind `activity` with the same name. The
+-- times are the phones'. The cause and the time of the end are null while the activity runs.
+CREATE TABLE installation_activity (
+    installation INTEGER NOT NULL, id TEXT NOT NULL, surface TEXT NOT NULL, started_at INTEGER, started_by TEXT,
+    ended_by TEXT, ended_at INTEGER, PRIMARY KEY (installation, id)
+) WITHOUT ROWID;
+-- No row of these three is without its installation.
 CREATE TRIGGER installation_removal AFTER DELETE ON installation BEGIN
     DELETE FROM installation_token WHERE installation = old.number;
     DELETE FROM installation_tag WHERE installation = old.number;
+    DELETE FROM installation_activity WHERE installation = old.number;
 END;
 -- The requests whose alerts a user gets on a day, in an app that limits them, as a JSON array. The day is the number of
 -- days since 1970 in UTC. A request to several phones of the user counts once.

@@ -109,25 +109,18 @@ public actor InstallationClient {
         change { $0.set(.text(token.hex), at: slot.path) }
     }
 
-    /// Removes a token, as when its Live Activity has ended.
+    /// Removes a token, as when the app has no Live Activities of a type any more.
     ///
     /// - Parameter slot: The place of the token.
     public func removeToken(for slot: PushTokenSlot) {
         change { $0.set(nil, at: slot.path) }
     }
 
-    /// Removes the tokens of all other Live Activities, which have ended while the app did not run.
-    ///
-    /// - Parameter ids: The identifiers of the Live Activities that exist.
-    public func removeActivities(except ids: Set<String>) {
-        change { $0.removeTokens(of: "activities", except: ids) }
-    }
-
     /// Removes the tokens of all other controls, which the user has removed.
     ///
     /// - Parameter kinds: The kinds of the controls that exist.
     public func removeControls(except kinds: Set<String>) {
-        change { $0.removeTokens(of: "controls", except: kinds) }
+        change { $0.removeControls(except: kinds) }
     }
 
     /// Reports texts about the app and the phone; others stay as they are.
@@ -183,7 +176,8 @@ public actor InstallationClient {
 
     // MARK: Requests
 
-    private func change(_ change: @escaping (inout InstallationState) -> Void) {
+    /// Changes the state, and starts to report the change.
+    func change(_ change: @escaping (inout InstallationState) -> Void) {
         changes.append(change)
         start()
     }

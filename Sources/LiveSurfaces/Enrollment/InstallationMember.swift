@@ -2,7 +2,7 @@
 
 internal import MartletCore
 
-/// The place of a push token in the installation of an app.
+/// The place of a push token in the installation of an app, except the tokens of Live Activities.
 ///
 /// Sources: "Registering your app with APNs", "Starting and updating Live Activities with ActivityKit push
 /// notifications", "Updating widgets with WidgetKit push notifications", "Updating controls locally and remotely".
@@ -11,8 +11,6 @@ public enum PushTokenSlot: Sendable, Hashable {
     case device
     /// The token that starts Live Activities with attributes of a type, such as `OrderAttributes`.
     case start(attributesType: String)
-    /// The token of the Live Activity with an identifier.
-    case activity(id: String)
     /// The token for widgets.
     case widgets
     /// The token of a control of a kind.
@@ -22,7 +20,6 @@ public enum PushTokenSlot: Sendable, Hashable {
         switch self {
         case .device: MemberPath("tokens", "device")
         case .start(let type): MemberPath("tokens", "start", type)
-        case .activity(let id): MemberPath("tokens", "activities", id)
         case .widgets: MemberPath("tokens", "widgets")
         case .control(let kind): MemberPath("tokens", "controls", kind)
         }
@@ -68,6 +65,9 @@ struct MemberPath: Sendable, Hashable, Codable {
     static let environment = MemberPath("environment")
     static let bundleID = MemberPath("bundle-id")
 
+    /// The path of the Live Activity with an identifier.
+    static func activity(_ id: String) -> MemberPath { MemberPath("activities", id) }
+
     var isToken: Bool { names.first == "tokens" }
 }
 
@@ -75,11 +75,25 @@ struct MemberPath: Sendable, Hashable, Codable {
 enum MemberValue: Sendable, Hashable, Codable {
     case text(String)
     case flag(Bool)
+    case activity(ReportedActivity)
+
+    /// The Live Activity; nil for another value.
+    var activity: ReportedActivity? {
+        if case .activity(let activity) = self { activity } else { nil }
+    }
+
+    /// Returns the value, for a Live Activity without a token with that of another value.
+    func withToken(of other: MemberValue?) -> MemberValue {
+        guard var activity, activity.token == nil else { return self }
+        activity.token = other?.activity?.token
+        return .activity(activity)
+    }
 
     fileprivate var json: JSONValue {
         switch self {
         case .text(let text): .string(text)
         case .flag(let flag): .bool(flag)
+        case .activity(let activity): activity.json
         }
     }
 }
@@ -102,16 +116,20 @@ extension [MemberPath: MemberValue?] {
 }
 
 extension [MemberPath: MemberValue] {
-    /// The members of an installation that an app reports, except its bundle identifier.
+    /// The members of an installation that an app reports, except its bundle identifier and its Live Activities.
     private static let names = Set(
         ["environment", "tokens", "permissions"] + PhoneAttribute.allCases.map(\.rawValue)
     )
 
-    /// Reads the members that an app reports from an installation in an answer of the relay.
+    /// Reads the members that an app reports from an installation in an answer of the relay, without the Live
+    /// Activities that have ended.
     init(reading installation: JSONValue) {
         self.init()
         for member in installation.members ?? [] where Self.names.contains(member.name) {
             read(member.value, at: [member.name])
+        }
+        for member in installation["activities"]?.members ?? [] {
+            self[.activity(member.name)] = ReportedActivity(reading: member.value).map { MemberValue.activity($0) }
         }
     }
 

@@ -62,8 +62,12 @@ struct InstallationState: Sendable, Hashable, Codable {
     mutating func configure(_ environment: InstallationClient.Environment, bundleID: String?) {
         let environment = MemberValue.text(environment.rawValue)
         if members[.environment] != environment {
-            // They belong to the previous environment, so the relay removes them, too. The system issues others.
-            members = members.filter { !$0.key.isToken }
+            // The tokens belong to the previous environment, so the relay removes them, too. The system issues others.
+            members = members.filter { !$0.key.isToken }.mapValues { value -> MemberValue in
+                guard var activity = value.activity else { return value }
+                activity.token = nil
+                return .activity(activity)
+            }
         }
         members[.environment] = environment
         if let bundleID { members[.bundleID] = .text(bundleID) }
@@ -74,6 +78,8 @@ struct InstallationState: Sendable, Hashable, Codable {
         guard user != self.user else { return }
         self.user = user
         isRefused = false
+        // Those that have ended concern the former user only.
+        members = members.filter { $0.value.activity?.end == nil }
         guard let installation else { return }
         formerSecret = installation.secret
         self.installation = nil
@@ -85,15 +91,21 @@ struct InstallationState: Sendable, Hashable, Codable {
             members[path] = value
             isRefused = false
         }
-        // The relay considers a token void after an answer 410 to a push that it accepted before the app reported the
-        // token last, so each token is reported once in each run of the app.
-        if value != nil, path.isToken, issued.insert(path).inserted { installation?.unconfirmed.insert(path) }
+        if value != nil, path.isToken { markIssued(path) }
     }
 
-    /// Removes the tokens of a kind except those with these names.
-    mutating func removeTokens(of kind: String, except names: some Collection<String>) {
-        for path in members.keys where path.names.prefix(2) == ["tokens", kind] {
-            if let name = path.names.last, !names.contains(name) { set(nil, at: path) }
+    /// Records that the system has issued the token of a member in this run of the app.
+    ///
+    /// The relay considers a token void after an answer 410 to a push that it accepted before the app reported the
+    /// token last, so each token is reported once in each run of the app.
+    mutating func markIssued(_ path: MemberPath) {
+        if issued.insert(path).inserted { installation?.unconfirmed.insert(path) }
+    }
+
+    /// Removes the tokens of controls except those of these kinds.
+    mutating func removeControls(except kinds: some Collection<String>) {
+        for path in members.keys where path.names.prefix(2) == ["tokens", "controls"] {
+            if let name = path.names.last, !kinds.contains(name) { set(nil, at: path) }
         }
     }
 
@@ -213,6 +225,7 @@ struct InstallationState: Sendable, Hashable, Codable {
         return .seconds(min(max(seconds, 0), 86_400)) + growing
     }
 
+    /// Records that the relay has confirmed changes.
     private mutating func confirm(_ changes: [MemberPath: MemberValue?], _ answer: InstallationAnswer) {
         guard var installation else { return }
         for (path, value) in changes { installation.confirmed[path] = value }
@@ -222,7 +235,14 @@ struct InstallationState: Sendable, Hashable, Codable {
         if !hasCompared, answer.json.members != nil {
             hasCompared = true
             let actual = [MemberPath: MemberValue](reading: answer.json)
-            for (path, value) in actual where !changes.keys.contains(path) { installation.confirmed[path] = value }
+            for (path, value) in actual where !changes.keys.contains(path) {
+                installation.confirmed[path] = value.withToken(of: installation.confirmed[path])
+            }
+        }
+        // The relay knows their ends now.
+        for (path, value) in changes where value?.activity?.end != nil && members[path] == value {
+            members[path] = nil
+            installation.confirmed[path] = nil
         }
         self.installation = installation
     }
@@ -232,9 +252,13 @@ struct InstallationState: Sendable, Hashable, Codable {
         let pointers = answer.pointers
         let broken = changes.compactMapValues(\.self).filter { path, _ in
             let pointer = JSONPointer.path(path.names)
-            return pointers.contains { pointer == $0 || pointer.hasPrefix($0 + "/") }
+            return pointers.contains {
+                pointer == $0 || pointer.hasPrefix($0 + "/") || $0.hasPrefix(pointer + "/")
+            }
         }
         refused.merge(broken) { $1 }
+        // Nothing of them changes any more that the relay could accept.
+        for (path, value) in broken where value.activity?.end != nil && members[path] == value { members[path] = nil }
         return !broken.isEmpty
     }
 }

@@ -13,10 +13,19 @@
     #endif
 
     extension InstallationClient {
-        /// Reports the tokens of Live Activities, widgets and controls, permissions, and attributes, until the task is
-        /// cancelled.
+        /// Reports Live Activities and their tokens, the tokens of widgets and controls, permissions, and attributes,
+        /// until the task is cancelled.
         ///
-        /// The app itself reports the device token.
+        /// The app itself reports the device token, and also:
+        ///
+        /// - the start of a Live Activity that it has started, with ``reportActivity(_:of:startedAt:by:)``: ActivityKit
+        ///   does not tell who has started an activity, so others are reported as started by a push;
+        /// - the end of a Live Activity that it ends, with ``reportEnd(ofActivity:by:at:)``, before it ends it.
+        ///
+        /// An end that the app has not reported is that of the system after eight hours. An activity that disappears
+        /// before was removed by the user, and one that stays on the screen was ended by the app or by a push. The
+        /// surface of an activity is the `surfaceId` of attributes that are ``SurfaceAttributes``, and otherwise the
+        /// identifier of the activity.
         ///
         /// Call it at each launch, also in the background: the system launches the app when a push has started a Live
         /// Activity, so that it can report the token.
@@ -31,7 +40,7 @@
             await refresh()
             var ids: Set<String> = []
             for type in repeat each types { ids.formUnion(activityIDs(of: type)) }
-            await removeActivities(except: ids)
+            await endActivities(except: ids, at: .now)
             await withDiscardingTaskGroup { group in
                 group.addTask {
                     let updates = ActivityAuthorizationInfo().activityEnablementUpdates
@@ -86,7 +95,7 @@
         // MARK: Live Activities
 
         private nonisolated func activityIDs<Attributes: ActivityAttributes>(of type: Attributes.Type) -> [String] {
-            Activity<Attributes>.activities.filter { !$0.activityState.isFinal }.map(\.id)
+            Activity<Attributes>.activities.map(\.id)
         }
 
         private nonisolated func observe<Attributes: ActivityAttributes & Sendable>(
@@ -114,21 +123,29 @@
             }
         }
 
-        /// Reports the token of a Live Activity until the activity ends.
+        /// Reports a Live Activity, its token, and its end.
         private nonisolated func observe<Attributes: ActivityAttributes & Sendable>(
             _ activity: Activity<Attributes>
         ) async {
-            guard !activity.activityState.isFinal else { return }
-            let slot = PushTokenSlot.activity(id: activity.id)
-            await withDiscardingTaskGroup { group in
-                group.addTask {
-                    if let token = activity.pushToken { await self.report(token, for: slot) }
-                    for await token in activity.pushTokenUpdates { await self.report(token, for: slot) }
+            let id = activity.id
+            let end: ActivityState?
+            if activity.activityState.isFinal {
+                end = activity.activityState
+            } else {
+                let surface = (activity.attributes as? any SurfaceAttributes)?.surfaceId ?? id
+                await reportActivity(id, of: surface, startedAt: .now, by: .push)
+                end = await withDiscardingTaskGroup(returning: ActivityState?.self) { group in
+                    group.addTask {
+                        if let token = activity.pushToken { await self.report(token, forActivity: id) }
+                        for await token in activity.pushTokenUpdates { await self.report(token, forActivity: id) }
+                    }
+                    defer { group.cancelAll() }
+                    for await state in activity.activityStateUpdates where state.isFinal { return state }
+                    return nil
                 }
-                for await state in activity.activityStateUpdates where state.isFinal { break }
-                group.cancelAll()
             }
-            if !Task.isCancelled { await removeToken(for: slot) }
+            guard !Task.isCancelled else { return }
+            await observeEnd(ofActivity: id, isDismissed: end != .ended, at: .now)
         }
     }
 

@@ -6,8 +6,14 @@ public import MartletCore
     public import ActivityKit
 #endif
 
+/// The attributes of a Live Activity that name the surface that it shows.
+public protocol SurfaceAttributes {
+    /// The surface's identifier.
+    var surfaceId: String { get }
+}
+
 /// The Live Activity of a snapshot: the app passes this type to ActivityKit, and the server encodes pushes with it.
-public struct SurfaceActivityAttributes: LiveActivityAttributes, Codable, Sendable, Hashable {
+public struct SurfaceActivityAttributes: SurfaceAttributes, LiveActivityAttributes, Codable, Sendable, Hashable {
     /// The data that changes while the activity runs.
     public struct ContentState: Codable, Sendable, Hashable {
         /// The headline.

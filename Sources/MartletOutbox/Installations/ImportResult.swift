@@ -34,6 +34,7 @@ extension Installation {
         let registered = tokens
         tokens = new.tokens
         for (slot, old) in registered where tokens[slot]?.token == old.token { tokens[slot] = old }
+        activities = new.activities
         attributes = new.attributes
         permissions = new.permissions
         tags = new.tags

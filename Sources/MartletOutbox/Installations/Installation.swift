@@ -14,7 +14,8 @@ package struct Installation: Sendable, Hashable {
         case device
         /// A token that starts Live Activities; its name is the type of their attributes.
         case start
-        /// The token of one Live Activity; its name is the identifier of the activity.
+        /// The token of one Live Activity; its name is the identifier of the activity, which is one of
+        /// ``Installation/activities``.
         case activity
         /// The token for widgets.
         case widgets
@@ -29,7 +30,8 @@ package struct Installation: Sendable, Hashable {
             }
         }
 
-        /// The maximum number of tokens of this kind that an installation may have.
+        /// The maximum number of tokens of this kind that an installation may have, for ``activity`` the maximum number
+        /// of activities that run.
         package var limit: Int {
             switch self {
             case .device, .widgets: 1
@@ -93,6 +95,8 @@ package struct Installation: Sendable, Hashable {
     package var environment: PushEnvironment
     package var bundleID: String
     package var tokens: [TokenSlot: RegisteredToken] = [:]
+    /// The Live Activities that the app has reported, by their identifiers.
+    package var activities: [String: Activity] = [:]
     package var attributes: [Attribute: String] = [:]
     /// The permissions that the app has reported.
     package var permissions: [Permission: Bool] = [:]
@@ -104,7 +108,7 @@ package struct Installation: Sendable, Hashable {
     /// The time of the app's last report.
     package var seenAt: Int64
 
-    /// Creates an installation without tokens, attributes, permissions and tags.
+    /// Creates an installation without tokens, activities, attributes, permissions and tags.
     package init(
         id: InstallationID,
         app: String,
@@ -125,13 +129,13 @@ package struct Installation: Sendable, Hashable {
 }
 
 extension Installation {
-    /// The maximum number of bytes of the tokens, as digits, and their names: those of an app with all tokens that it
-    /// may have, of usual length.
-    package static let tokenByteLimit = 16_384
+    /// The maximum of ``byteCount``: that of an app with all tokens that it may have, of usual length.
+    package static let byteLimit = 16_384
 
-    /// The number of bytes of the tokens, as digits, and their names.
-    package var tokenByteCount: Int {
+    /// The number of bytes of the tokens, as digits, and their names, and of the activities and their surfaces.
+    package var byteCount: Int {
         tokens.reduce(0) { $0 + $1.key.name.utf8.count + $1.value.token.hex.utf8.count }
+            + activities.reduce(0) { $0 + $1.key.utf8.count + $1.value.surface.utf8.count }
     }
 
     /// The maximum number of bytes of a tag.

@@ -15,8 +15,11 @@ package struct InstallationChange: Sendable, Hashable {
     package var bundleID: String?
     /// The tokens to register, or nil to remove the token of a slot.
     package var tokens: [Installation.TokenSlot: DeviceToken?] = [:]
-    /// The kinds of which all tokens are removed, before ``tokens`` are registered.
+    /// The kinds of which all tokens are removed, before ``tokens`` are registered; with the kind of activities, all
+    /// activities are removed.
     package var removedKinds: Set<Installation.TokenKind> = []
+    /// The changes of Live Activities, or nil to remove one; their tokens are among ``tokens``.
+    package var activities: [String: ActivityChange?] = [:]
     /// The new attributes, or nil to remove one.
     package var attributes: [Installation.Attribute: String?] = [:]
     /// The new permissions, or nil to remove one.
@@ -27,12 +30,14 @@ package struct InstallationChange: Sendable, Hashable {
     package init() {}
 }
 
-/// An error for a change after which the tokens of an installation would exceed a limit.
-package enum TokenLimitError: Error, Sendable, Hashable {
-    /// The installation would have this number of tokens of a kind.
+/// An error for a change that would break a rule of installations.
+package enum InstallationChangeError: Error, Sendable, Hashable {
+    /// The installation would have this number of tokens of a kind, or of running activities.
     case number(Installation.TokenKind, Int)
-    /// The tokens and their names would have this number of bytes.
+    /// The installation would have this ``Installation/byteCount``.
     case bytes(Int)
+    /// The change of a Live Activity that is unknown has no surface.
+    case noSurface(activity: String)
 }
 
 extension Installation {
@@ -44,16 +49,18 @@ extension Installation {
     /// All tokens belong to the environment of the installation. When it changes, the tokens that the change does not
     /// register are removed: they belong to the other environment, where pushes to them fail.
     ///
+    /// Of activities that have ended, only the newest are kept, so that old ones prevent no change.
+    ///
     /// - Parameters:
     ///   - change: The change.
     ///   - now: The time in milliseconds since 1970.
     ///   - author: The origin of the change.
-    /// - Throws: ``TokenLimitError``; the installation is unchanged then.
+    /// - Throws: ``InstallationChangeError``; the installation is unchanged then.
     package mutating func apply(
         _ change: InstallationChange,
         at now: Int64,
         by author: InstallationChange.Author
-    ) throws(TokenLimitError) {
+    ) throws(InstallationChangeError) {
         var new = self
         if let environment = change.environment, environment != new.environment {
             new.environment = environment
@@ -64,13 +71,16 @@ extension Installation {
         for (slot, token) in change.tokens {
             new.tokens[slot] = token.map { RegisteredToken($0, registeredAt: now) }
         }
+        if change.removedKinds.contains(.activity) { new.activities = [:] }
+        try new.apply(change.activities)
         for kind in TokenKind.allCases {
-            let count = new.tokens.count { $0.key.kind == kind }
+            let count = kind == .activity ? new.runningActivityCount : new.tokens.count { $0.key.kind == kind }
             guard count <= kind.limit else { throw .number(kind, count) }
         }
         // An installation that is larger already can be made smaller.
-        let (bytes, before) = (new.tokenByteCount, tokenByteCount)
-        guard bytes <= max(Self.tokenByteLimit, before) else { throw .bytes(bytes) }
+        let limit = max(Self.byteLimit, byteCount)
+        new.dropEndedActivities(to: limit)
+        guard new.byteCount <= limit else { throw .bytes(new.byteCount) }
         for (attribute, text) in change.attributes { new.attributes[attribute] = text }
         for (permission, isGiven) in change.permissions { new.permissions[permission] = isGiven }
         new.tags = change.tags ?? new.tags
@@ -85,7 +95,7 @@ extension Installation {
     func hasSameContent(as other: Installation) -> Bool {
         environment == other.environment && bundleID == other.bundleID && attributes == other.attributes
             && permissions == other.permissions && tags == other.tags
-            && tokens.mapValues(\.token) == other.tokens.mapValues(\.token)
+            && activities == other.activities && tokens.mapValues(\.token) == other.tokens.mapValues(\.token)
     }
 }
 
@@ -96,11 +106,14 @@ package struct InstallationDifference: Sendable, Hashable {
     package var registered: [Installation.TokenSlot: Installation.RegisteredToken]
     /// The tags; nil if they are the same.
     package var tags: [String]?
+    /// All activities; nil if they are the same.
+    package var activities: [String: Installation.Activity]?
 
     /// Compares two states; without an old one, everything is new.
     package init(from old: Installation?, to new: Installation) {
         removed = Set(old?.tokens.keys.filter { new.tokens[$0] == nil } ?? [])
         registered = new.tokens.filter { old?.tokens[$0.key] != $0.value }
         tags = old?.tags == new.tags ? nil : new.tags.sorted()
+        activities = old?.activities == new.activities ? nil : new.activities
     }
 }

@@ -2,9 +2,11 @@
 
 internal import MartletCore
 
-/// The forms of an installation's tokens and tags in one column, and of its attributes and permissions in several.
+/// The forms of an installation's tokens, tags and activities in one column, and of its attributes and permissions in
+/// several.
 ///
-/// Both engines return the tokens, and the tags, as a JSON array, so that one statement reads an installation.
+/// Both engines return the tokens, the tags, and the activities as a JSON array, so that one statement reads an
+/// installation.
 enum InstallationRow {
     /// The columns of the attributes, in the order of ``Installation/Attribute``.
     static let attributes = "locale, time_zone, app_version, system_version, model"
@@ -22,6 +24,40 @@ enum InstallationRow {
             tokens[Installation.TokenSlot(kind, name)] = .init(token, registeredAt: time)
         }
         return tokens
+    }
+
+    /// The columns of the activities, in the order of their JSON arrays.
+    static let activityColumns = "id, surface, started_at, started_by, ended_by, ended_at"
+
+    /// Returns the activities of a JSON array of arrays with the values of ``activityColumns`` each.
+    static func activities(_ text: String?) -> [String: Installation.Activity] {
+        var activities: [String: Installation.Activity] = [:]
+        for parts in elements(text).map({ $0.elements ?? [] }) {
+            guard parts.count == 6, let id = parts[0].stringValue, let surface = parts[1].stringValue else { continue }
+            var activity = Installation.Activity(of: surface)
+            activity.startedAt = parts[2].integerValue
+            activity.startedBy = parts[3].stringValue.flatMap(Installation.Activity.Starter.init(rawValue:))
+            if let cause = parts[4].stringValue.flatMap(Installation.Activity.End.Cause.init(rawValue:)),
+                let time = parts[5].integerValue
+            {
+                activity.end = .init(cause, at: time)
+            }
+            activities[id] = activity
+        }
+        return activities
+    }
+
+    /// Returns activities as a JSON array, in the order of their identifiers.
+    static func text(of activities: [String: Installation.Activity]) -> String {
+        let rows = activities.sorted { $0.key < $1.key }.map { id, activity in
+            JSONValue.array([
+                .string(id), .string(activity.surface), activity.startedAt.map { JSONValue.integer($0) } ?? .null,
+                activity.startedBy.map { JSONValue.string($0.rawValue) } ?? .null,
+                activity.end.map { JSONValue.string($0.cause.rawValue) } ?? .null,
+                activity.end.map { JSONValue.integer($0.time) } ?? .null,
+            ])
+        }
+        return String(decoding: JSONValue.array(rows).encoded(), as: UTF8.self)
     }
 
     /// Returns the tags of a JSON array.
@@ -81,6 +117,7 @@ extension StoredInstallation {
         installation.permissions = InstallationRow.permissionValues(row, from: 15)
         installation.tokens = InstallationRow.tokens(row.optionalText(at: 18))
         installation.tags = InstallationRow.tags(row.optionalText(at: 19))
+        installation.activities = InstallationRow.activities(row.optionalText(at: 20))
         self.init(number: row.integer(at: 0), revision: row.integer(at: 1), installation: installation)
     }
 }

@@ -114,7 +114,7 @@ package protocol InstallationStore: Sendable {
     /// - Throws: ``OutboxError``; nothing has changed then.
     func replace(_ stored: StoredInstallation, with new: Installation) async throws(OutboxError) -> Bool
 
-    /// Removes an installation with its tokens and tags.
+    /// Removes an installation with its tokens, activities and tags.
     ///
     /// - Parameters:
     ///   - id: The identifier.
@@ -141,7 +141,7 @@ package enum InstallationSelection: Sendable, Hashable {
 }
 
 extension InstallationStore {
-    /// The number of bytes of tokens after which a page ends.
+    /// The sum of ``Installation/byteCount`` after which a page ends.
     private static var pageBytes: Int { 1 << 20 }
     /// The number of installations that are read at once, so that other calls need not wait for long.
     private static var step: Int { 10 }
@@ -184,7 +184,7 @@ extension InstallationStore {
             let step = min(limit - page.count, Self.step)
             let found = try await installations(of: app, selection, after: page.last?.number ?? cursor, limit: step)
             page += found
-            bytes += found.reduce(0) { $0 + $1.installation.tokenByteCount }
+            bytes += found.reduce(0) { $0 + $1.installation.byteCount }
             if found.count < step { break }
         }
         return page

@@ -87,10 +87,12 @@ struct PostgreSQLInstallations: InstallationStore {
             .texts(new.attributeColumns), .integers(new.permissionColumns), .integer(new.createdAt),
             .integer(new.changedAt), .integer(new.seenAt),
         ]
-        let rest: [Parameter] = [.texts(difference.tags ?? []), .integer(Int64(Installation.limitPerUser))]
+        let rest: [Parameter] = [
+            difference.activityParameter, .texts(difference.tags ?? []), .integer(Int64(Installation.limitPerUser)),
+        ]
         return try await connections.query(
             .enrolling,
-            "SELECT martlet.enroll(\(Parameter.places(20)))",
+            "SELECT martlet.enroll(\(Parameter.places(21)))",
             content + difference.tokenParameters + rest
         ) { $0.first?.flag(at: 0) ?? false }
     }
@@ -114,11 +116,14 @@ struct PostgreSQLInstallations: InstallationStore {
         let flags = Installation.Permission.allCases.indices.map { column in
             Parameter.integers(permissions.map { $0[column] })
         }
-        let tags = Parameter.texts(page.map { $0.tags.sorted().joined(separator: "\u{1F}") })
-        let parameters = content + texts + flags + [tags] + Self.tokenParameters(of: page)
+        let rest: [Parameter] = [
+            .texts(page.map { $0.tags.sorted().joined(separator: "\u{1F}") }),
+            .texts(page.map { InstallationRow.text(of: $0.activities) }),
+        ]
+        let parameters = content + texts + flags + rest + Self.tokenParameters(of: page)
         return try await connections.query(
             .enrolling,
-            "SELECT result FROM martlet.import_installations(\(Parameter.places(20))) AS r (result)",
+            "SELECT result FROM martlet.import_installations(\(Parameter.places(21))) AS r (result)",
             parameters
         ) { rows in rows.all.compactMap { ImportResult(rawValue: $0.text(at: 0)) } }
     }
@@ -144,17 +149,17 @@ struct PostgreSQLInstallations: InstallationStore {
         let difference = InstallationDifference(from: stored.installation, to: new)
         let removed = Array(difference.removed)
         // Without a change of tags, null takes the place of the list.
-        let tags = difference.tags == nil ? "NULL" : "$16"
+        let tags = difference.tags == nil ? "NULL" : "$17"
         let content: [Parameter] = [
             .integer(stored.number), .integer(stored.revision), .integer(app), .flag(new.environment.isProduction),
             .text(new.bundleID), .texts(new.attributeColumns), .integers(new.permissionColumns),
             .integer(new.changedAt), .integer(new.seenAt), .texts(removed.map(\.kind.rawValue)),
             .texts(removed.map(\.name)),
         ]
-        let rest: [Parameter] = difference.tags.map { [.texts($0)] } ?? []
+        let rest: [Parameter] = [difference.activityParameter] + (difference.tags.map { [Parameter.texts($0)] } ?? [])
         return try await connections.query(
             .enrolling,
-            "SELECT martlet.replace_installation(\(Parameter.places(15)), \(tags))",
+            "SELECT martlet.replace_installation(\(Parameter.places(16)), \(tags))",
             content + difference.tokenParameters + rest
         ) { $0.first?.flag(at: 0) ?? false }
     }
@@ -313,7 +318,7 @@ struct PostgreSQLInstallations: InstallationStore {
             """
             SELECT c.number, c.revision, c.id, a.name, c.user_id, c.is_production, c.bundle_id, c.created_at,
                 c.changed_at, c.seen_at, c.locale, c.time_zone, c.app_version, c.system_version, c.model, c.alerts,
-                c.live_activities, c.frequent_updates, c.tokens, c.tags
+                c.live_activities, c.frequent_updates, c.tokens, c.tags, c.activities
             FROM martlet.installation_content c JOIN martlet.app a ON a.number = c.app WHERE \(condition)
             """,
             parameters
@@ -330,6 +335,9 @@ extension InstallationDifference {
             .integers(tokens.map(\.registeredAt)),
         ]
     }
+
+    /// The activities as a JSON array; null if they are the same.
+    fileprivate var activityParameter: Parameter { .text(activities.map { InstallationRow.text(of: $0) }) }
 }
 
 extension AudienceQuery {

@@ -121,7 +121,7 @@ final class InstallationImport {
         try find.bind(id.bytes)
         defer { find.reset() }
         guard try find.step(), let stored = table.installation(find) else { return nil }
-        return (stored, find.integer(at: 20) != 0)
+        return (stored, find.integer(at: 21) != 0)
     }
 
     private func isEnrolled(_ token: String) throws(SQLiteError) -> Bool {
@@ -175,8 +175,12 @@ final class InstallationImport {
                 lastPush
             )
         }
-        guard let tags = difference.tags else { return }
-        if entry.old != nil { try tagRemoval.run(with: number) }
-        for tag in tags { try tagInsertion.run(with: app, tag, number) }
+        if let tags = difference.tags {
+            if entry.old != nil { try tagRemoval.run(with: number) }
+            for tag in tags { try tagInsertion.run(with: app, tag, number) }
+        }
+        // Without statements that are prepared for the page, because few imports have activities.
+        guard let activities = difference.activities, entry.old != nil || !activities.isEmpty else { return }
+        try table.store(activities, of: number)
     }
 }

@@ -3,7 +3,7 @@
 internal import MartletCore
 internal import MartletSQLite
 
-/// The rows of installations, with their tokens and tags.
+/// The rows of installations, with their tokens, tags and activities.
 struct InstallationTable {
     /// The columns of an installation, in the order in which ``installation(_:)`` reads them.
     static let columns = """
@@ -13,7 +13,11 @@ struct InstallationTable {
             SELECT json_group_array(json_array(kind, name, token, registered_at))
             FROM installation_token WHERE installation = number
         ),
-        (SELECT json_group_array(tag) FROM installation_tag WHERE installation = number)
+        (SELECT json_group_array(tag) FROM installation_tag WHERE installation = number),
+        (
+            SELECT json_group_array(json_array(\(InstallationRow.activityColumns)))
+            FROM installation_activity a WHERE a.installation = number
+        )
         """
 
     static let insertion = """
@@ -43,6 +47,14 @@ struct InstallationTable {
         """
     static let tagRemoval = "DELETE FROM installation_tag WHERE installation = ?"
     static let tagInsertion = "INSERT INTO installation_tag (app, tag, installation) VALUES (?, ?, ?)"
+    private static let activityRemoval = "DELETE FROM installation_activity WHERE installation = ?"
+    /// Inserts the activities of a JSON array, the second parameter.
+    private static let activityInsertion = """
+        INSERT INTO installation_activity (installation, \(InstallationRow.activityColumns))
+        SELECT ?, json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
+            json_extract(value, '$[3]'), json_extract(value, '$[4]'), json_extract(value, '$[5]')
+        FROM json_each(?)
+        """
     /// Removes an installation that was imported and has no token left: no app has a secret to report another token.
     static let emptiedImportRemoval = """
         DELETE FROM installation WHERE number = ? AND secret_hash IS NULL
@@ -169,7 +181,7 @@ struct InstallationTable {
         return true
     }
 
-    /// Inserts an installation without tokens and tags, and returns its number.
+    /// Inserts an installation without tokens, tags and activities, and returns its number.
     ///
     /// - Parameters:
     ///   - new: The installation.
@@ -198,7 +210,7 @@ struct InstallationTable {
         return database.connection.lastInsertRowID
     }
 
-    /// Updates an installation without its tokens and tags; returns false if it has another revision.
+    /// Updates an installation without its tokens, tags and activities; returns false if it has another revision.
     ///
     /// - Parameters:
     ///   - stored: The installation as it was read.
@@ -224,7 +236,7 @@ struct InstallationTable {
         return database.connection.changes > 0
     }
 
-    /// Stores the tokens and tags that differ, and deletes the records that these tokens are unregistered.
+    /// Stores the tokens, tags and activities that differ, and deletes the records that these tokens are unregistered.
     ///
     /// A token leaves the other installations of the app. The transactions order the reports, not their times, because
     /// a clock can be set back.
@@ -235,9 +247,17 @@ struct InstallationTable {
         for (slot, registered) in difference.registered {
             try store(registered, at: slot, of: number, app)
         }
-        guard let tags = difference.tags else { return }
-        try database.connection.prepare(Self.tagRemoval).run(with: number)
-        for tag in tags { try database.connection.prepare(Self.tagInsertion).run(with: app, tag, number) }
+        if let tags = difference.tags {
+            try database.connection.prepare(Self.tagRemoval).run(with: number)
+            for tag in tags { try database.connection.prepare(Self.tagInsertion).run(with: app, tag, number) }
+        }
+        if let activities = difference.activities { try store(activities, of: number) }
+    }
+
+    /// Replaces the activities of an installation.
+    func store(_ activities: [String: Installation.Activity], of number: Int64) throws(SQLiteError) {
+        try database.connection.prepare(Self.activityRemoval).run(with: number)
+        try database.connection.prepare(Self.activityInsertion).run(with: number, InstallationRow.text(of: activities))
     }
 
     private func store(

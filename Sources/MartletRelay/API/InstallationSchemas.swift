@@ -16,6 +16,8 @@ enum InstallationSchemas {
         func limit(_ kind: Installation.TokenKind) -> Int {
             allowingNull ? InstallationReader.nameLimit(of: kind) : kind.limit
         }
+        let activityLimit =
+            allowingNull ? InstallationReader.activityLimit : limit(.activity) + Installation.endedActivityLimit
         return #"""
             "environment": {"enum": ["production", "development"],
               "description": "The environment of all tokens; a change removes those of the other one"},
@@ -26,12 +28,15 @@ enum InstallationSchemas {
                 "device": \#(reference),
                 "start": {\#(named), "maxProperties": \#(limit(.start)),
                   "description": "The tokens that start Live Activities, by the type of their attributes"},
-                "activities": {\#(named), "maxProperties": \#(limit(.activity)),
-                  "description": "The tokens of Live Activities, by their identifiers"},
                 "widgets": \#(reference),
                 "controls": {\#(named), "maxProperties": \#(limit(.control)),
                   "description": "The tokens of controls, by their kinds"}
               }
+            },
+            "activities": {
+              "type": \#(type("object")), "maxProperties": \#(activityLimit),
+              "additionalProperties": {"$ref": "#/components/schemas/\#(allowingNull ? "ActivityChange" : "Activity")"},
+              "description": "Live Activities by their identifiers: those that run, and the newest that have ended"
             },
             "locale": {"type": \#(type("string")), "maxLength": 40, "description": "As in BCP 47: de-CH"},
             "time-zone": {"type": \#(type("string")), "maxLength": 64, "description": "As in IANA's database"},
@@ -59,6 +64,10 @@ enum InstallationSchemas {
 
     private static let importMembers = InstallationImportRun.counted.map(\.rawValue) + ["refused", "problems"]
 
+    private static let starters = JSONValue.strings(Installation.Activity.Starter.allCases.map(\.rawValue))
+
+    private static let endCauses = JSONValue.strings(Installation.Activity.End.Cause.allCases.map(\.rawValue))
+
     private static let leftOutReasons = JSONValue.strings(LeftOutReason.allCases.map(\.rawValue))
 
     static let text = #"""
@@ -67,6 +76,39 @@ enum InstallationSchemas {
             "pattern": "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
             "description": "The identifier of an installation, which is not a secret"},
           "NullableToken": {"oneOf": [{"$ref": "#/components/schemas/DeviceToken"}, {"type": "null"}]},
+          "Surface": {"type": "string", "pattern": "^[!-~]{1,120}$",
+            "description": "The identifier of the surface that a Live Activity shows: the surfaceId of its snapshot"},
+          "ActivityEnd": {
+            "type": "object", "additionalProperties": false, "required": ["cause", "at"],
+            "description": "The cause of the end, and its time by the phone's clock",
+            "properties": {
+              "cause": {"enum": \#(endCauses)}, "at": {"$ref": "#/components/schemas/Milliseconds"}
+            }
+          },
+          "Activity": {
+            "type": "object", "additionalProperties": false, "required": ["surface"],
+            "properties": {
+              "surface": {"$ref": "#/components/schemas/Surface"},
+              "token": {"$ref": "#/components/schemas/DeviceToken",
+                "description": "Absent while the system has issued none, and after the end"},
+              "started-at": {"$ref": "#/components/schemas/Milliseconds", "description": "By the phone's clock"},
+              "started-by": {"enum": \#(starters)},
+              "ended": {"$ref": "#/components/schemas/ActivityEnd"}
+            }
+          },
+          "ActivityChange": {
+            "type": ["object", "null"], "additionalProperties": false,
+            "description": "A change of a Live Activity, which null removes",
+            "properties": {
+              "surface": {"$ref": "#/components/schemas/Surface", "description": "Required if the activity is new"},
+              "token": {"$ref": "#/components/schemas/NullableToken"},
+              "started-at": {"type": ["integer", "null"], "minimum": \#(InstallationReader.phoneTimes.lowerBound),
+                "maximum": \#(InstallationReader.phoneTimes.upperBound),
+                "description": "The phone's time of the start in milliseconds since 1970"},
+              "started-by": {"oneOf": [{"enum": \#(starters)}, {"type": "null"}]},
+              "ended": {"oneOf": [{"$ref": "#/components/schemas/ActivityEnd"}, {"type": "null"}]}
+            }
+          },
           "User": {"type": "string", "minLength": 1, "maxLength": 128,
             "description": "The back end's identifier of the user, of at most 128 bytes, without control characters"},
           "Audience": {
@@ -257,8 +299,8 @@ enum InstallationSchemas {
           },
           "Installation": {
             "type": "object",
-            "required": ["id", "app", "user", "environment", "bundle-id", "tokens", "permissions", "tags",
-              "created-at", "changed-at", "seen-at"],
+            "required": ["id", "app", "user", "environment", "bundle-id", "tokens", "activities", "permissions",
+              "tags", "created-at", "changed-at", "seen-at"],
             "properties": {
               "id": {"$ref": "#/components/schemas/InstallationID"},
               "app": {"type": "string"},
@@ -334,8 +376,9 @@ enum InstallationSchemas {
               "app": {"type": "string"},
               "user": {"$ref": "#/components/schemas/User"},
               "installations": {"type": "array", "items": {
-                "type": "object", "required": ["id", "environment", "short-tokens", "permissions", "tags", "seen-at"],
-                "description": "The members of an Installation, with short-tokens in place of tokens",
+                "type": "object",
+                "required": ["id", "environment", "short-tokens", "activities", "permissions", "tags", "seen-at"],
+                "description": "The members of an Installation, with short-tokens and short-token for its tokens",
                 "properties": {"short-tokens": {"type": "object", "description": "The first eight digits of each"}}
               }},
               "pushes": {

@@ -41,12 +41,12 @@ struct InstallationReader {
 
     /// The members that an app may change.
     static let appMembers =
-        ["environment", "bundle-id", "tokens"] + Installation.Attribute.allCases.map(\.rawValue) + ["permissions"]
+        ["environment", "bundle-id", "tokens", "activities"] + Installation.Attribute.allCases.map(\.rawValue)
+        + ["permissions"]
 
-    /// The members of ``tokens``, with their kinds.
+    /// The members of `tokens`, with their kinds; the token of an activity is a member of the activity.
     static let tokenMembers: [(name: String, kind: Installation.TokenKind)] = [
-        ("device", .device), ("start", .start), ("activities", .activity), ("widgets", .widgets),
-        ("controls", .control),
+        ("device", .device), ("start", .start), ("widgets", .widgets), ("controls", .control),
     ]
 
     /// The app that the installation belongs to.
@@ -75,6 +75,7 @@ struct InstallationReader {
         if let field = body["environment"].ifPresent { change.environment = try environment(field) }
         if let field = body["bundle-id"].ifPresent { change.bundleID = try bundleID(field) }
         if let field = body["tokens"].ifPresent { try readTokens(field, into: &change) }
+        if let field = body["activities"].ifPresent { try readActivities(field, into: &change) }
         for attribute in Installation.Attribute.allCases {
             guard let field = body[attribute.rawValue].ifPresent else { continue }
             let text: String? = try field.value == .null ? nil : TextRule.attribute(attribute).text(of: field)
@@ -110,17 +111,7 @@ struct InstallationReader {
             if tokens.value == .null {
                 change.removedKinds.insert(kind)
             } else if kind.hasNames {
-                let limit = Self.nameLimit(of: kind)
-                let count = tokens.value?.members?.count ?? 0
-                // Before any work on the names, because a body has room for thousands of them.
-                guard count <= limit else {
-                    throw tokens.error("must have at most \(limit) names in one change (found \(count))")
-                }
-                guard let members = tokens.members else { throw tokens.mismatch("an object or null") }
-                for (name, field) in members {
-                    guard TextRule.tokenName.accepts(name) else {
-                        throw tokens.error("must have names that are \(TextRule.tokenName)")
-                    }
+                for (name, field) in try members(of: tokens, limit: Self.nameLimit(of: kind)) {
                     change.tokens.updateValue(try token(field), forKey: Installation.TokenSlot(kind, name))
                 }
             } else {
@@ -129,7 +120,22 @@ struct InstallationReader {
         }
     }
 
-    private func token(_ field: Field) throws(InstallationError) -> DeviceToken? {
+    /// Returns the members of an object by the names of tokens or activities.
+    func members(of field: Field, limit: Int) throws(InstallationError) -> [(name: String, field: Field)] {
+        let count = field.value?.members?.count ?? 0
+        // Before any work on the names, because a body has room for thousands of them.
+        guard count <= limit else {
+            throw field.error("must have at most \(limit) names in one change (found \(count))")
+        }
+        guard let members = field.members else { throw field.mismatch("an object or null") }
+        guard members.allSatisfy({ TextRule.tokenName.accepts($0.name) }) else {
+            throw field.error("must have names that are \(TextRule.tokenName)")
+        }
+        return members
+    }
+
+    /// Returns a token; nil to remove it.
+    func token(_ field: Field) throws(InstallationError) -> DeviceToken? {
         guard field.value != .null else { return nil }
         return try field.parsed { (text) throws(DeviceTokenError) in try DeviceToken(hex: text) }
     }
@@ -173,11 +179,18 @@ struct InstallationReader {
         at now: Int64,
         by author: InstallationChange.Author
     ) throws(InstallationError) {
-        do throws(TokenLimitError) {
+        do throws(InstallationChangeError) {
             try installation.apply(change, at: now, by: author)
         } catch {
             let advice = "remove those that are no longer in use with null"
             switch error {
+            case .number(.activity, let count):
+                throw InstallationError(
+                    .invalidValue,
+                    "activities must have at most \(Installation.TokenKind.activity.limit) that have not ended (the"
+                        + " installation would have \(count)): \(advice)",
+                    at: "/activities"
+                )
             case .number(let kind, let count):
                 let name = tokenMembers.first { $0.kind == kind }?.name ?? ""
                 throw InstallationError(
@@ -189,9 +202,15 @@ struct InstallationReader {
             case .bytes(let count):
                 throw InstallationError(
                     .invalidValue,
-                    "tokens must have at most \(Installation.tokenByteLimit) bytes with their names (the installation"
-                        + " would have \(count)): \(advice)",
+                    "tokens and activities must have at most \(Installation.byteLimit) bytes with their names (the"
+                        + " installation would have \(count)): \(advice)",
                     at: "/tokens"
+                )
+            case .noSurface(let activity):
+                throw InstallationError(
+                    .invalidValue,
+                    "activities: surface is missing in an activity that is not known: it must be \(TextRule.surface)",
+                    at: JSONPointer.path(["activities", activity, "surface"])
                 )
             }
         }

@@ -30,6 +30,9 @@ struct TextRule: Sendable, CustomStringConvertible {
     /// The rule for the name of a token: a type of attributes, an activity or a control.
     static let tokenName = TextRule(longest: 128, characters: .visible)
 
+    /// The rule for the identifier of the surface that an activity shows.
+    static let surface = TextRule(longest: 120, characters: .visible)
+
     static func attribute(_ attribute: Installation.Attribute) -> TextRule {
         switch attribute {
         case .locale: TextRule(longest: 40, characters: .lettersDigits(or: "-_"))

@@ -62,7 +62,7 @@ import Testing
         var outbox = try await place.open()
         var full = try Installation.numbered(1, user: "Zoë 👋 \"'; DROP TABLE installation --", at: 5).with("ab")
             .with("cd", .init(.start, "OrderAttributes"), at: .max).with("cd", .init(.start, "RideAttributes"), at: 0)
-            .with("ef", .init(.activity, "a|b\\c"))
+            .with("ef", .init(.activity, "a|b\\c")).withActivities()
         for attribute in Installation.Attribute.allCases { full.attributes[attribute] = "value of \(attribute)" }
         full.permissions = [.alerts: true, .liveActivities: false]
         full.tags = ["a", "b:c", "d@e.f-_"]

@@ -10,6 +10,7 @@ import Testing
 /// The content of the files of an outbox after the removal of a user.
 @Suite(.timeLimit(.minutes(10))) struct ErasureResidueTests {
     private static let user = "anna-who-is-removed"
+    private static let surface = "the-order-of-a-removed-user"
     private static let secret = "a payload that must not stay"
 
     /// Returns how often the file and its log contain a text.
@@ -31,7 +32,9 @@ import Testing
         let path = place.file
         let outbox = try await place.open()
         let token = "00112233445566778899aabbccddeeff"
-        try await outbox.installations.enroll(Installation.numbered(1, user: Self.user).with(token))
+        var phone = try Installation.numbered(1, user: Self.user).with(token)
+        phone.activities["A"] = Installation.Activity(of: Self.surface)
+        try await outbox.installations.enroll(phone)
         // Some payloads have pages of their own, some pushes have ended before, and one is a dead letter.
         for number in 1...40 as ClosedRange<UInt64> {
             let payload = String(repeating: Self.secret, count: number.isMultiple(of: 2) ? 1 : 140)
@@ -42,12 +45,13 @@ import Testing
             let state = push.number == 1 ? Outcome.State.dead : .delivered
             try await outbox.settle([Settlement(push, .ended(Outcome(state)))], at: 200)
         }
-        #expect(try count(Self.user, in: path) > 0)
+        #expect(try count(Self.user, in: path) > 0 && count(Self.surface, in: path) > 0)
         #expect(try (count(Self.secret, in: path) > 0) == (engine == .sqlite))
         _ = try await outbox.erasePushes(ofUser: Self.user, at: 300)
         #expect(try await outbox.installations.removeUser(Self.user, of: "orders") == 1)
         try await outbox.localFile?.discardRemovedContent()
         #expect(try count(Self.user, in: path) == 0 && count(Self.secret, in: path) == 0)
+        #expect(try count(Self.surface, in: path) == 0)
         let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
         #expect(log.isEmpty)
         // The log is used again, and is intact when the file is opened.

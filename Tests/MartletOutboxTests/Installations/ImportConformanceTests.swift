@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ImportConformanceTests {
     /// An installation with everything that an import can have.
     private func full(_ number: UInt64, user: String = "anna", token: String) throws -> Installation {
-        var new = try Installation.numbered(number, user: user).with(token)
+        var new = try Installation.numbered(number, user: user).with(token).withActivities()
         new.tags = ["vip", "de"]
         new.attributes = [.locale: "de-CH", .model: "iPhone17,1"]
         new.permissions = [.alerts: true, .liveActivities: false]
@@ -42,8 +42,22 @@ import Testing
         let stored = try await store.installation(old.id, of: "orders")
         #expect(stored?.installation.user == "bert" && stored?.installation.tags == ["new"] && stored?.revision == 2)
         #expect(stored?.installation.tokens == new.tokens && stored?.installation.attributes == [:])
+        #expect(stored?.installation.activities == [:])
         #expect(stored?.installation.createdAt == 100 && stored?.installation.changedAt == 200)
         #expect(try await store.users(of: "orders", .tag("vip")) == [])
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `importing another state of an activity changes it`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let store = outbox.installations
+        var new = try full(1, token: "aa")
+        _ = try await store.importPage([new], of: "orders", at: 100)
+        new.activities["B"]?.end = Installation.Activity.End(.user, at: 150)
+        #expect(try await store.importPage([new], of: "orders", at: 200) == [.changed])
+        #expect(try await store.installation(new.id, of: "orders")?.installation.activities == new.activities)
+        #expect(try await store.importPage([new], of: "orders", at: 300) == [.unchanged])
         await outbox.close(isInOrder: true)
     }
 

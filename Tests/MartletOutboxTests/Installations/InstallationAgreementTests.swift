@@ -52,8 +52,27 @@ import Testing
             }
             if Int.random(in: 0..<8, using: &random) == 0 { change.environment = pick(PushEnvironment.allCases) }
             if Int.random(in: 0..<8, using: &random) == 0 { change.removedKinds = [.start] }
+            if Int.random(in: 0..<8, using: &random) == 0 { change.removedKinds.insert(.activity) }
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                change.activities.updateValue(activity(), forKey: pick(["1", "2", "3"]) ?? "")
+            }
             if Bool.random(using: &random) { change.tags = Set([pick(Self.tags), pick(Self.tags)].compactMap(\.self)) }
             change.attributes.updateValue(pick(["de", "en"]), forKey: .locale)
+            return change
+        }
+
+        /// A change of an activity that may be known, or nil to remove it.
+        private mutating func activity() -> ActivityChange? {
+            guard Int.random(in: 0..<6, using: &random) > 0 else { return nil }
+            var change = ActivityChange()
+            change.surface = pick(["order-1", "\"ride\\"])
+            let end = Installation.Activity.End(pick(Installation.Activity.End.Cause.allCases) ?? .user, at: now)
+            let times: [Int64?] = [nil, 0, now]
+            let starters: [Installation.Activity.Starter?] = [nil, .app, .push, .channel]
+            let ends: [Installation.Activity.End?] = [nil, end]
+            change.startedAt = pick(times)
+            change.startedBy = pick(starters)
+            if Bool.random(using: &random) { change.end = pick(ends) }
             return change
         }
 
@@ -137,6 +156,11 @@ import Testing
                 )
                 new.tokens[slot()] = .init(try DeviceToken(hex: hex), registeredAt: now)
                 if Bool.random(using: &random) { new.tags = Set([pick(Self.tags)].compactMap(\.self)) }
+                if Bool.random(using: &random) {
+                    var activity = Installation.Activity(of: pick(["order-1", "order-2"]) ?? "")
+                    activity.startedAt = pick([0, now])
+                    new.activities = ["1": activity]
+                }
                 known.append((id, app))
                 page.append(new)
             }
@@ -191,6 +215,7 @@ import Testing
                 state.append(
                     "\(new.id) \(Array(new.user.utf8)) \(new.environment) \(tokens.sorted()) \(new.tags.sorted())"
                         + " \(new.attributes) \(new.changedAt) \(new.seenAt) \(stored.revision)"
+                        + " \(new.activities.sorted { $0.key < $1.key })"
                 )
             }
             for dead in try await outbox.records.unregisteredTokens(of: app, after: 0, limit: 1_000) {

@@ -161,6 +161,20 @@ import Testing
         await outbox.close(isInOrder: true)
     }
 
+    @Test(arguments: OutboxEngine.allCases)
+    func `a 410 keeps the activity whose token it removes`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        var phone = try Installation.numbered(1).with(Self.token, .init(.activity, "A"))
+        phone.activities["A"] = Installation.Activity(of: "order-1")
+        try await outbox.installations.enroll(phone)
+        _ = try await outbox.accept([.numbered(1, token: Self.token)], at: 200)
+        let claimed = try await outbox.claimAll(at: 200)
+        try await outbox.settle([.refused(claimed[0], unregisteredAt: nil)], at: 300)
+        let left = try await outbox.installations.installation(phone.id, of: "orders")?.installation
+        #expect(left?.tokens == [:] && left?.activities == phone.activities)
+        await outbox.close(isInOrder: true)
+    }
+
     /// The numbers of pushes, which order registrations, are not used again.
     @Test(arguments: OutboxEngine.allCases)
     func `a 410 removes a token that was registered before a restart`(engine: OutboxEngine) async throws {

@@ -24,6 +24,21 @@ extension Installation {
         return changed
     }
 
+    /// The installation with activities: one of which only the surface is known, one with a start, and one that has
+    /// ended.
+    func withActivities() -> Installation {
+        var started = Activity(of: "order-2")
+        started.startedAt = .max
+        started.startedBy = .channel
+        var ended = Activity(of: "order-3")
+        ended.startedAt = 0
+        ended.startedBy = .push
+        ended.end = Activity.End(.system, at: 90)
+        var changed = self
+        changed.activities = ["a|b\\c": Activity(of: "order \"1\""), "B": started, "c": ended]
+        return changed
+    }
+
     /// The device token's digits.
     var deviceToken: String? { tokens[TokenSlot(.device)]?.token.hex }
 }

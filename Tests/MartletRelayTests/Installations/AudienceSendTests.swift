@@ -14,8 +14,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct AudienceSendTests {
     private static let alert = EnrollmentBench.alert
     private static let tokens = #"""
-        ,"tokens":{"device":"ab12","start":{"OrderAttributes":"cd34"},"activities":{"A-1":"ef56"},"widgets":"0102",
-        "controls":{"com.example.lamp":"0304"}}
+        ,"tokens":{"device":"ab12","start":{"OrderAttributes":"cd34"},"widgets":"0102",
+        "controls":{"com.example.lamp":"0304"}},"activities":{"A-1":{"surface":"order-1","token":"ef56"}}
         """#
 
     private static let start = #"""

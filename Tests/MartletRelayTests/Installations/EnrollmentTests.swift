@@ -14,9 +14,10 @@ import Testing
 /// Tickets, enrollments and installations, as back ends and apps use them.
 @Suite(.timeLimit(.minutes(10))) struct EnrollmentTests {
     private static let report = #"""
-        ,"tokens":{"device":"AB12","start":{"OrderAttributes":"cd34"},"activities":{"A-1":"ef56"},"widgets":"0102",
-        "controls":{"com.example.lamp":"0304"}},"locale":"de-CH","time-zone":"Europe/Zurich","app-version":"4.2 (17)",
-        "system-version":"26.1","model":"iPhone17,1","permissions":{"alerts":true,"live-activities":false}
+        ,"tokens":{"device":"AB12","start":{"OrderAttributes":"cd34"},"widgets":"0102",
+        "controls":{"com.example.lamp":"0304"}},"activities":{"A-1":{"surface":"order-1","token":"EF56"}},
+        "locale":"de-CH","time-zone":"Europe/Zurich","app-version":"4.2 (17)","system-version":"26.1",
+        "model":"iPhone17,1","permissions":{"alerts":true,"live-activities":false}
         """#
 
     @Test func `an app trades its ticket for an installation, which the back end sees`() async throws {
@@ -29,10 +30,11 @@ import Testing
         #expect(own["user"] == "anna" && own["app"] == "orders" && own["bundle-id"] == "com.example.orders")
         #expect(own["tags"] == ["de", "vip"] && own["environment"] == "production" && own["locale"] == "de-CH")
         let tokens: JSONValue = [
-            "device": "ab12", "start": ["OrderAttributes": "cd34"], "activities": ["A-1": "ef56"], "widgets": "0102",
+            "device": "ab12", "start": ["OrderAttributes": "cd34"], "widgets": "0102",
             "controls": ["com.example.lamp": "0304"],
         ]
         #expect(own["tokens"] == tokens)
+        #expect(own["activities"] == ["A-1": ["surface": "order-1", "token": "ef56"]])
         #expect(own["permissions"] == ["alerts": true, "live-activities": false])
         #expect(await bench.ask("GET", "/installations/\(id)").json == own)
         let secret = try #require(answer.json["secret"]?.stringValue)
@@ -62,16 +64,16 @@ import Testing
         let bench = try await EnrollmentBench()
         let (secret, id) = try await bench.enroll("anna", Self.report)
         let change = #"""
-            {"tokens":{"device":"ff00","start":null,"activities":{"A-1":null,"A-2":"aa"}},"locale":null,
-             "permissions":{"live-activities":true,"alerts":null},"app-version":"5"}
+            {"tokens":{"device":"ff00","start":null},"activities":{"A-1":null,"A-2":{"surface":"order-2"}},
+             "locale":null,"permissions":{"live-activities":true,"alerts":null},"app-version":"5"}
             """#
         let changed = await bench.phone("PATCH", change, with: secret)
         #expect(changed.status == 200, "\(changed.text)")
         let tokens: JSONValue = [
-            "device": "ff00", "activities": ["A-2": "aa"], "widgets": "0102",
-            "controls": ["com.example.lamp": "0304"],
+            "device": "ff00", "widgets": "0102", "controls": ["com.example.lamp": "0304"],
         ]
         #expect(changed.json["tokens"] == tokens && changed.json["locale"] == nil)
+        #expect(changed.json["activities"] == ["A-2": ["surface": "order-2"]])
         #expect(changed.json["permissions"] == ["live-activities": true] && changed.json["model"] == "iPhone17,1")
         #expect(changed.json["app-version"] == "5")
         #expect(await bench.ask("GET", "/installations/\(id)").json == changed.json)
@@ -230,7 +232,7 @@ import Testing
 
     @Test func `removing a user removes everything of the user, and nothing of others`() async throws {
         let bench = try await EnrollmentBench()
-        let anna = try await bench.enroll("anna", #","tokens":{"device":"ab12","activities":{"1":"cd34"}}"#)
+        let anna = try await bench.enroll("anna", #","tokens":{"device":"ab12","start":{"A":"cd34"}}"#)
         let bert = try await bench.enroll("bert", #","tokens":{"device":"ef56"}"#)
         let unused = try await bench.ticket(for: "anna")
         let other = try await bench.ticket(for: "bert")
@@ -265,7 +267,7 @@ import Testing
         let statuses = await withTaskGroup(of: Int.self) { group in
             for number in 1...15 {
                 group.addTask {
-                    let change = #"{"tokens":{"activities":{"A-\#(number)":"\#(1_000 + number)"}}}"#
+                    let change = #"{"tokens":{"start":{"A-\#(number)":"\#(1_000 + number)"}}}"#
                     return await bench.phone("PATCH", change, with: secret).status
                 }
             }
@@ -273,7 +275,7 @@ import Testing
         }
         #expect(statuses == Array(repeating: 200, count: 15))
         let tokens = await bench.ask("GET", "/installations/\(id)").json["tokens"]
-        #expect(tokens?["activities"]?.members?.count == 15)
+        #expect(tokens?["start"]?.members?.count == 15)
         await bench.stop()
     }
 

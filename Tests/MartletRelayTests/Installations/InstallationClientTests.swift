@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import LiveSurfaces
 import MartletCore
 import Synchronization
@@ -132,14 +133,32 @@ import Testing
         await client.report([0xAB, 0x12], for: .device)
         await client.report([.locale: "de-CH"])
         #expect(try await world.settle(client) == [])
-        await client.report([0xEF, 0x56], for: .activity(id: "A"))
-        #expect(try await world.settle(client) == ["PATCH"])
-        await client.removeActivities(except: [])
-        #expect(try await world.settle(client) == ["PATCH"])
-        #expect(await world.tokens(of: "anna") == [["device": "ab12", "start": ["OrderAttributes": "cd34"]]])
         await client.signOut()
         #expect(try await world.settle(client) == ["DELETE"])
         #expect(await world.bench.installations().isEmpty)
+        await world.bench.stop()
+    }
+
+    @Test func `a phone reports a Live Activity, its token and its end`() async throws {
+        let world = try await World()
+        let client = world.launch()
+        await client.signIn("anna")
+        _ = try await world.settle(client)
+        let start = Date(timeIntervalSince1970: 1_790_000_000)
+        await client.reportActivity("A", of: "order-1", startedAt: start, by: .push)
+        #expect(try await world.settle(client) == ["PATCH"])
+        await client.report([0xEF, 0x56], forActivity: "A")
+        #expect(try await world.settle(client) == ["PATCH"])
+        let running: JSONValue = [
+            "surface": "order-1", "token": "ef56", "started-at": 1_790_000_000_000, "started-by": "push",
+        ]
+        #expect(await world.bench.installations().map { $0["activities"] } == [["A": running]])
+        await client.endActivities(except: [], at: start + 60)
+        #expect(try await world.settle(client) == ["PATCH"])
+        let ended = await world.bench.installations().first?["activities"]?["A"]
+        #expect(ended?["ended"] == ["cause": "user", "at": 1_790_000_060_000] && ended?["token"] == nil)
+        await client.reportEnd(ofActivity: "A", by: .app, at: start + 90)
+        #expect(try await world.settle(client) == [])
         await world.bench.stop()
     }
 

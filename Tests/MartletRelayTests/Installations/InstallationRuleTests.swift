@@ -64,7 +64,7 @@ import Testing
         }
         change.tags = ["vip"]
         var own = installation()
-        #expect(throws: TokenLimitError.number(.start, 17)) { try own.apply(change, at: 2_000, by: .app) }
+        #expect(throws: InstallationChangeError.number(.start, 17)) { try own.apply(change, at: 2_000, by: .app) }
         #expect(own == installation())
     }
 
@@ -74,16 +74,126 @@ import Testing
         let name = String(repeating: "n", count: 120)
         for index in 0..<32 { own.tokens[.init(.control, "\(name)\(index)")] = .init(digits, registeredAt: 1_000) }
         for index in 0..<16 { own.tokens[.init(.start, "\(name)\(index)")] = .init(digits, registeredAt: 1_000) }
-        let size = own.tokenByteCount
-        #expect(size > Installation.tokenByteLimit)
+        let size = own.byteCount
+        #expect(size > Installation.byteLimit)
         var change = InstallationChange()
         change.tokens = [.init(.activity, "a"): try token("aa")]
         for index in 0..<4 { change.tokens.updateValue(nil, forKey: .init(.control, "\(name)\(index)")) }
         try own.apply(change, at: 2_000, by: .app)
-        #expect(own.tokenByteCount < size && own.tokens.count == 45)
+        #expect(own.byteCount < size && own.tokens.count == 45)
         change.tokens = [.init(.activity, "b"): try token("aabb")]
-        #expect(throws: TokenLimitError.bytes(own.tokenByteCount + 5)) { try own.apply(change, at: 3_000, by: .app) }
+        #expect(throws: InstallationChangeError.bytes(own.byteCount + 5)) { try own.apply(change, at: 3_000, by: .app) }
         #expect(own.tokens.count == 45)
+    }
+
+    /// An activity of a surface, with the time of its end.
+    private func activity(of surface: String, endedAt end: Int64? = nil) -> ActivityChange {
+        var change = ActivityChange()
+        change.surface = surface
+        if let end { change.end = Installation.Activity.End(.user, at: end) }
+        return change
+    }
+
+    @Test func `a change of an activity changes only what it names`() throws {
+        var own = installation()
+        var change = InstallationChange()
+        var started = activity(of: "order-1")
+        started.startedBy = Installation.Activity.Starter.push
+        started.startedAt = Int64(900)
+        change.activities = ["A": started]
+        try own.apply(change, at: 2_000, by: .app)
+        change.activities = ["A": ActivityChange()]
+        change.tokens = [.init(.activity, "A"): try token("aa")]
+        try own.apply(change, at: 3_000, by: .app)
+        var expected = Installation.Activity(of: "order-1")
+        expected.startedAt = 900
+        expected.startedBy = .push
+        #expect(own.activities == ["A": expected] && own.tokens.count == 1 && own.changedAt == 3_000)
+        change = InstallationChange()
+        var other = activity(of: "order-2")
+        other.startedBy = .some(nil)
+        change.activities = ["A": other]
+        let before = own
+        try own.apply(change, at: 4_000, by: .app)
+        #expect(own.activities["A"]?.surface == "order-2" && own.activities["A"]?.startedBy == nil)
+        #expect(InstallationDifference(from: before, to: own).activities == own.activities)
+        #expect(InstallationDifference(from: own, to: own).activities == nil)
+        change.activities = ["A": nil]
+        try own.apply(change, at: 5_000, by: .app)
+        #expect(own.activities == [:])
+    }
+
+    @Test func `an activity that is not known must have a surface`() throws {
+        var own = installation()
+        var change = InstallationChange()
+        change.activities = ["A": ActivityChange()]
+        #expect(throws: InstallationChangeError.noSurface(activity: "A")) {
+            try own.apply(change, at: 2_000, by: .app)
+        }
+        #expect(own == installation())
+    }
+
+    @Test func `an activity that has ended loses its token`() throws {
+        var own = installation()
+        var change = InstallationChange()
+        change.activities = ["A": activity(of: "order-1")]
+        change.tokens = [.init(.activity, "A"): try token("aa")]
+        try own.apply(change, at: 2_000, by: .app)
+        #expect(own.tokens.count == 1)
+        change.activities = ["A": activity(of: "order-1", endedAt: 2_500)]
+        try own.apply(change, at: 3_000, by: .app)
+        #expect(own.tokens.isEmpty && own.activities["A"]?.end?.time == 2_500)
+    }
+
+    @Test func `another environment keeps the activities without their tokens`() throws {
+        var own = installation()
+        own.activities = ["A": Installation.Activity(of: "order-1")]
+        own.tokens[.init(.activity, "A")] = .init(try token("aa"), registeredAt: 1_000)
+        var change = InstallationChange()
+        change.environment = .development
+        try own.apply(change, at: 2_000, by: .app)
+        #expect(own.tokens.isEmpty && own.activities.count == 1)
+    }
+
+    @Test func `only activities that run count towards the limit`() throws {
+        var own = installation()
+        var change = InstallationChange()
+        for index in 0..<16 { change.activities["\(index)"] = activity(of: "order") }
+        try own.apply(change, at: 2_000, by: .app)
+        var more = InstallationChange()
+        more.activities["16"] = activity(of: "order")
+        #expect(throws: InstallationChangeError.number(.activity, 17)) { try own.apply(more, at: 2_000, by: .app) }
+        more.activities["0"] = activity(of: "order", endedAt: 2_500)
+        try own.apply(more, at: 3_000, by: .app)
+        #expect(own.activities.count == 17)
+    }
+
+    @Test func `the oldest activities that have ended are dropped`() throws {
+        var own = installation()
+        for number in 1...20 as ClosedRange<Int64> {
+            var change = InstallationChange()
+            change.activities["\(number)"] = activity(of: "order", endedAt: number)
+            try own.apply(change, at: 2_000, by: .app)
+        }
+        #expect(Set(own.activities.keys) == Set((5...20).map { "\($0)" }))
+        var change = InstallationChange()
+        change.activities["late"] = activity(of: "order", endedAt: 0)
+        try own.apply(change, at: 2_000, by: .app)
+        #expect(own.activities["late"] == nil && own.activities.count == 16)
+    }
+
+    @Test func `activities that have ended make room for tokens`() throws {
+        var own = installation()
+        let surface = String(repeating: "s", count: 120)
+        var change = InstallationChange()
+        for number in 0..<16 { change.activities["\(number)"] = activity(of: surface, endedAt: Int64(number)) }
+        try own.apply(change, at: 2_000, by: .app)
+        change = InstallationChange()
+        let digits = try token(String(repeating: "ab", count: 200))
+        for index in 0..<32 { change.tokens[.init(.control, String(repeating: "n", count: 80) + "\(index)")] = digits }
+        try own.apply(change, at: 3_000, by: .app)
+        #expect(own.tokens.count == 32 && own.byteCount <= Installation.byteLimit)
+        #expect(own.activities["0"] == nil && own.activities["15"] != nil)
     }
 
     @Test(arguments: [.min, -1, 0, .max] as [Int64])

@@ -18,6 +18,12 @@ from relay_walk import KEY, READER, RelayWalk
 SUPPORT = "mrt_bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 ANNA, BERT, CARLA = ("5d3a6a1c" * 8, "8f9a42d6" * 8, "01234567" * 8)
 
+# One that runs and one that has ended.
+ACTIVITIES = {
+    "6F1C": {"surface": "order-17", "started-by": "push"},
+    "2B90": {"surface": "order-16", "ended": {"cause": "user", "at": 1_790_000_000_000}},
+}
+
 
 class People(RelayWalk):
     def configure(self):
@@ -30,8 +36,8 @@ class People(RelayWalk):
     def import_phones(self, app="orders"):
         """Imports the phones of three users: one forbids alerts, and another one has no version."""
         phones = [
-            {"user": "anna", "tokens": {"device": ANNA}, "tags": ["vip"], "app-version": "2.10", "system-version": "26.1",
-             "permissions": {"alerts": True}, "model": "iPhone17,1"},
+            {"user": "anna", "tokens": {"device": ANNA}, "activities": ACTIVITIES, "tags": ["vip"], "app-version": "2.10",
+             "system-version": "26.1", "permissions": {"alerts": True}, "model": "iPhone17,1"},
             {"user": "bert", "tokens": {"device": BERT}, "app-version": "2.9", "system-version": "26.1", "permissions": {"alerts": False}},
             {"user": "carla", "tokens": {"device": CARLA}},
         ]
@@ -209,7 +215,7 @@ class People(RelayWalk):
         user = self.page.locator("#user")
         expect(user.get_by_role("heading", name="1 phone of anna in orders")).to_be_visible()
         phone = user.get_by_role("table", name="Phones of the user").locator("tbody tr")
-        for text in ["iPhone17,1, 26.1", "2.10", "device 5d3a6a1c…", "alerts", "vip"]:
+        for text in ["iPhone17,1, 26.1", "2.10", "device 5d3a6a1c…", "order-17", "1 ended", "alerts", "vip"]:
             expect(phone).to_contain_text(text)
         push = user.get_by_role("table", name="Pushes to the user").locator("tbody tr")
         expect(push).to_have_count(1)
