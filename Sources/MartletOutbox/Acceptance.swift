@@ -4,6 +4,10 @@
 package enum Acceptance: Sendable, Hashable {
     /// The push is stored.
     case accepted
+    /// The push is stored, and these pushes have ended as ``Outcome/State/superseded``, latest first.
+    ///
+    /// Their histories are empty. Some of them may have been accepted in the same call.
+    case superseding([PushStatus])
     /// The same push with the same identifier was accepted before and has this status.
     case duplicate(PushStatus)
     /// Another push has this identifier.
@@ -18,4 +22,15 @@ package enum Acceptance: Sendable, Hashable {
     case full
     /// A push with this identifier was deleted while this one was being stored: this one can be submitted again.
     case vanished
+
+    /// Whether the push was stored by the call.
+    package var isStored: Bool {
+        switch self {
+        case .accepted, .superseding: true
+        case .duplicate, .conflict, .suppressed, .formerUser, .limited, .full, .vanished: false
+        }
+    }
+
+    /// The pushes that have ended because the push replaces them.
+    package var superseded: [PushStatus] { if case .superseding(let pushes) = self { pushes } else { [] } }
 }

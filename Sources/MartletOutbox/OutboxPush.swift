@@ -25,6 +25,10 @@ package struct OutboxPush: Sendable, Hashable {
     package var expiresAt: Int64?
     /// The key of pushes that are sent in the order of acceptance; nil for a push that may be reordered.
     package var orderKey: String?
+    /// Whether the push replaces those with its ``orderKey`` that were accepted before and are not claimed.
+    ///
+    /// It takes effect when the push is stored, also for a scheduled one, and only with an order key. It is not stored.
+    package var supersedes = false
     /// The W3C trace context of the caller's request.
     package var traceParent: String?
     /// The user that the push was sent to; nil for a push to a token or a channel.

@@ -15,6 +15,9 @@ package import MartletCore
 ///   claimed again after a restart.
 /// - At most one push of an ``OutboxPush/orderKey`` can be claimed at a time, the one that was accepted first; the
 ///   others wait behind it. A scheduled push joins the queue when it is due.
+/// - A push with ``OutboxPush/supersedes`` ends the pushes of its order key that were accepted before it and are not
+///   claimed, scheduled ones included, in the transaction that stores it. A claimed push stays, and the new one waits
+///   behind it. A push that is not stored ends none.
 /// - At most ``AlertLimit/perDay`` requests of an app with alerts to a user are due on a day in UTC, also when several
 ///   relays accept them at the same time. A request counts once it has a stored push to the user, whatever the outcome.
 /// - A claimed push is not claimed again until it is settled, the store is opened again or, in a shared store, the

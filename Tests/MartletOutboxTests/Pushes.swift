@@ -40,6 +40,13 @@ extension OutboxPush {
         return push
     }
 
+    /// The push as one that replaces earlier ones.
+    var superseding: OutboxPush {
+        var push = self
+        push.supersedes = true
+        return push
+    }
+
     /// Pushes of all urgencies, in two lanes, some of them scheduled, some with order keys.
     static func varied(_ count: UInt64) throws -> [OutboxPush] {
         try (1...count).map { number in

@@ -103,12 +103,14 @@ extension OutboxModel {
         guard page.pushes.count <= limit - rows.count else { return .full }
         guard jobs.isExpanding(page.job, at: page.cursor) else { return .outdated }
         var refused: [LeftOutReason: Int] = [:]
+        var superseded: [PushStatus] = []
         for answer in accept(page.pushes.map(\.push), at: now) {
             if let reason = answer.leftOutReason { refused[reason, default: 0] += 1 }
+            superseded += answer.superseded
         }
         let stored = refused.values.reduce(page.pushes.count, -)
         jobs.record(page, stored: stored, refused: refused, at: now)
-        return .stored(pushes: stored, leftOut: refused)
+        return .stored(pushes: stored, leftOut: refused, superseded: superseded)
     }
 
     mutating func cancelPushes(of job: StoredJob, before cursor: Int64?, limit: Int, at now: Int64) -> CancelledPushes {

@@ -100,10 +100,13 @@ package struct OutboxModel: Sendable {
         if let user = push.user, owner(of: push)?.utf8.elementsEqual(user.utf8) != true { return .formerUser }
         guard rows.count < limit else { return .full }
         guard alerts.count(push, at: now) else { return .limited }
+        let superseded = supersedeOlder(than: push, at: now)
         let isScheduled = push.notBefore.map { $0 > now } ?? false
         let mustWait = !isScheduled && push.orderKey.map { hasOthers(in: push.lane, $0) } ?? false
+        var stored = push
+        stored.supersedes = false
         rows[nextNumber] = Row(
-            push: push,
+            push: stored,
             acceptedAt: now,
             readyAt: mustWait ? nil : isScheduled ? push.notBefore : now,
             isInLine: push.orderKey != nil && !isScheduled,
@@ -111,7 +114,7 @@ package struct OutboxModel: Sendable {
         )
         numbers[name] = nextNumber
         nextNumber += 1
-        return .accepted
+        return superseded.isEmpty ? .accepted : .superseding(superseded)
     }
 
     /// Whether a record of an unregistered token is about a push to it.
@@ -401,6 +404,7 @@ extension OutboxPush {
     fileprivate func isSame(as other: OutboxPush) -> Bool {
         var first = self
         first.alertLimit = other.alertLimit
+        first.supersedes = other.supersedes
         // A phone of a user may have another token and another environment.
         if user != nil { (first.lane, first.destination) = (other.lane, other.destination) }
         guard let sourceRequest else { return first == other }

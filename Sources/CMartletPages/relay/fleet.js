@@ -48,7 +48,7 @@ function sizeText(bytes) {
 
 /** Shows the facts about the relay that change seldom. */
 export function showFacts(container, { version, storage, connections, outcomes: counts, caller, "started-at": start, now }) {
-  const outcomes = ["delivered", "refused", "expired", "cancelled", "dead"].map((state) => `${grouped(counts[state])} ${state}`)
+  const outcomes = ["delivered", "refused", "expired", "cancelled", "superseded", "dead"].map((state) => `${grouped(counts[state])} ${state}`)
   const place = storage["free-bytes"] === undefined ? storage.place : `${storage.place}, ${sizeText(storage["free-bytes"])} free on its disk`
   updateWhenChanged(container, [version, place, connections, outcomes, caller, start], () => definitionList({
     Version: version, Started: ageElement(start, now, " ago"), Storage: place, "Pushes since the start": outcomes.join(", "),

@@ -2,6 +2,10 @@
 
 -- The function that stores pushes and returns a row for each push that was not stored.
 --
+-- A stored push that supersedes others ends them after it is queued. Each of them has a row, too, with the place of the
+-- new push. Only superseding transactions lock the rows that count superseded pushes of jobs, so that these do not
+-- deadlock with settlements although they hold locks of installations.
+--
 -- Concurrent transactions conflict only on the identifier, through its unique index. The later one reads the
 -- stored push after the earlier one has committed. After the insertion the outcomes are searched for the
 -- identifier, because the other push may have ended meanwhile.
@@ -24,13 +28,14 @@ CREATE FUNCTION martlet.accept(
     p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
     p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
     p_payloads bytea[], p_users text[] DEFAULT NULL, p_requests text[] DEFAULT NULL,
-    p_alert_limits bigint[] DEFAULT NULL, p_job bigint DEFAULT NULL, p_installations bigint[] DEFAULT NULL
+    p_alert_limits bigint[] DEFAULT NULL, p_supersede boolean[] DEFAULT NULL, p_job bigint DEFAULT NULL,
+    p_installations bigint[] DEFAULT NULL
 ) RETURNS TABLE (
     place bigint, is_same boolean, apns_id uuid, is_production boolean, accepted_at bigint,
     is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
     unregistered_at bigint, attempts integer, unknown_tries integer, history text,
     token_cursor bigint, token_unregistered_at bigint, token_reported_at bigint, token_reason text,
-    has_former_user boolean, is_limited boolean
+    has_former_user boolean, is_limited boolean, is_superseded boolean
 ) LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
@@ -43,6 +48,7 @@ DECLARE
     former bigint[];
     alert record;
     limited bigint[];
+    superseded_at bigint;
 BEGIN
     WITH fresh AS (
         INSERT INTO martlet.push (
@@ -136,12 +142,29 @@ BEGIN
     FROM unnest(numbers, p_apps, p_are_production, p_urgencies, p_times, p_not_before, p_expires_at, p_order_keys)
         AS g (number, app, is_production, urgency, accepted_at, not_before, expires_at, order_key)
     WHERE g.number = ANY (stored);
+    IF true = ANY (p_supersede) THEN
+        superseded_at := (SELECT max(t) FROM unnest(p_times) AS t);
+        RETURN QUERY
+        WITH newer AS MATERIALIZED (
+            SELECT array_agg(g.app) AS apps, array_agg(g.is_production) AS are_production,
+                array_agg(g.order_key) AS order_keys, array_agg(g.number) AS numbers
+            FROM unnest(numbers, p_apps, p_are_production, p_order_keys, p_supersede)
+                AS g (number, app, is_production, order_key, supersedes)
+            WHERE g.supersedes AND g.order_key IS NOT NULL AND g.number = ANY (stored)
+        )
+        SELECT array_position(numbers, s.newer)::bigint, NULL::boolean, s.apns_id, s.is_production, s.accepted_at,
+            false, superseded_at, 'superseded'::text, NULL::integer, NULL::text, NULL::text, NULL::bigint, s.attempts,
+            s.unknown_tries, NULL::text, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, false, false, true
+        FROM newer n CROSS JOIN LATERAL martlet.supersede(
+            superseded_at, n.apps, n.are_production, n.order_keys, n.numbers
+        ) s ORDER BY s.number DESC;
+    END IF;
     IF cardinality(stored) = cardinality(numbers) THEN RETURN; END IF;
     RETURN QUERY
     SELECT g.place, k.fingerprint = g.fingerprint, k.apns_id, k.is_production, k.accepted_at, k.is_claimed,
         k.ended_at, k.state, k.status, k.reason, k.unique_id, k.unregistered_at, k.attempts, k.unknown_tries,
         k.history, t.cursor, t.unregistered_at, t.reported_at, t.reason, coalesce(g.number = ANY (former), false),
-        coalesce(g.number = ANY (limited), false)
+        coalesce(g.number = ANY (limited), false), false
     FROM unnest(numbers, p_apps, p_are_production, p_ids, p_tokens, p_topics, p_fingerprints) WITH ORDINALITY
         AS g (number, app, is_production, apns_id, token, topic, fingerprint, place)
     LEFT JOIN LATERAL martlet.known(g.app, g.apns_id) k ON g.fingerprint IS NOT NULL

@@ -30,7 +30,8 @@ CREATE FUNCTION martlet.enqueue(
     collapse_id text DEFAULT NULL,
     not_before timestamptz DEFAULT NULL,
     expires_at timestamptz DEFAULT NULL,
-    trace_parent text DEFAULT NULL
+    trace_parent text DEFAULT NULL,
+    supersede boolean DEFAULT false
 ) RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path = martlet, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -73,6 +74,10 @@ BEGIN
         RAISE EXCEPTION 'collapse_id has % bytes; the maximum is 64', octet_length(collapse_id)
             USING ERRCODE = '22023';
     END IF;
+    IF supersede AND line_key IS NULL THEN
+        RAISE EXCEPTION 'supersede needs collapse_id, unless the push is for a channel or a Live Activity'
+            USING ERRCODE = '22023';
+    END IF;
     SELECT * INTO other FROM martlet.accept(
         ARRAY[now_ms], ARRAY[martlet.app_number(app)], ARRAY[environment = 'production'],
         ARRAY[martlet.urgency(priority::text, NULL)]::bigint[], ARRAY[push_id],
@@ -102,12 +107,32 @@ BEGIN
     IF FOUND AND other.token_cursor IS NOT NULL AND other.is_same IS NULL THEN
         RETURN NULL;
     END IF;
+    IF supersede AND other.place IS NULL THEN
+        INSERT INTO martlet.superseding (number)
+        SELECT p.number FROM martlet.push p JOIN martlet.app a ON a.number = p.app
+        WHERE p.apns_id = push_id AND a.name = app;
+    END IF;
     -- Only when a node is idle: a notification at each commit would slow down concurrent writers.
     IF EXISTS (SELECT FROM martlet.node n WHERE n.is_idle) THEN
         PERFORM pg_notify('martlet', '');
     END IF;
     RETURN push_id;
 END $$;
+-- Ends the pushes that an enqueued one replaces. It runs at the commit, because relays wait for the locks of these
+-- pushes, and a back end may keep its transaction open for long.
+CREATE FUNCTION martlet.supersede_at_commit() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = martlet, pg_temp AS $$
+BEGIN
+    DELETE FROM martlet.superseding s WHERE s.number = NEW.number;
+    PERFORM FROM martlet.push p CROSS JOIN LATERAL martlet.supersede(
+        martlet.milliseconds(clock_timestamp()), ARRAY[p.app], ARRAY[p.is_production], ARRAY[p.order_key],
+        ARRAY[p.number]
+    ) WHERE p.number = NEW.number;
+    RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER superseding AFTER INSERT ON martlet.superseding
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION martlet.supersede_at_commit();
+
 COMMENT ON FUNCTION martlet.enqueue IS
     'Stores a push for the relays to send, as part of the caller''s transaction. Returns its apns-id, or null when '
     'Apple has reported the token as unregistered. A repeated call with the same id and push has no effect.';

@@ -22,53 +22,67 @@ BEGIN
     RETURN true;
 END $$;
 
--- Stores a page of a job: its pushes, and the numbers of installations that were left out. Returns the numbers of
--- pushes that were not stored by reason, as a JSON object; null, and stores nothing, if the job is not being expanded
--- or has another cursor. The row of the job is locked first, so that its pages and its cancellation are stored one
--- after the other.
+-- Stores a page of a job: its pushes, and the numbers of installations that were left out. Returns a row with the
+-- numbers of pushes that were not stored by reason, as a JSON object, and a row for each superseded push. Returns
+-- nothing, and stores nothing, if the job is not being expanded or has another cursor. The row of the job is locked
+-- first, so that its pages and its cancellation are stored one after the other.
 CREATE FUNCTION martlet.expand(
     p_job bigint, p_cursor bigint, p_next_cursor bigint, p_is_last boolean, p_now bigint, p_left_out text,
     p_times bigint[], p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
     p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[],
     p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
     p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
-    p_payloads bytea[], p_users text[], p_requests text[], p_alert_limits bigint[], p_installations bigint[]
-) RETURNS text LANGUAGE plpgsql
+    p_payloads bytea[], p_users text[], p_requests text[], p_alert_limits bigint[], p_supersede boolean[],
+    p_installations bigint[]
+) RETURNS TABLE (
+    apns_id uuid, is_production boolean, accepted_at bigint, attempts integer, unknown_tries integer, refused text
+) LANGUAGE plpgsql
 {index_settings} AS $$
+#variable_conflict use_column
 DECLARE
-    refused jsonb;
+    counts jsonb := '{}';
+    answer record;
 BEGIN
     PERFORM 1 FROM martlet.job j
     WHERE j.number = p_job AND j.cursor = p_cursor AND j.state = 'expanding' FOR NO KEY UPDATE;
-    IF NOT FOUND THEN RETURN NULL; END IF;
-    SELECT coalesce(jsonb_object_agg(r.reason, r.count), '{}') INTO refused FROM (
-        SELECT CASE
+    IF NOT FOUND THEN RETURN; END IF;
+    FOR answer IN
+        SELECT a.*, CASE
             WHEN a.token_cursor IS NOT NULL THEN 'unregistered' WHEN a.has_former_user THEN 'moved'
             WHEN a.is_limited THEN 'alert-limit' ELSE 'duplicate'
-        END AS reason, count(*) AS count
+        END AS cause
         FROM martlet.accept(
             p_times, p_apps, p_are_production, p_urgencies, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
             p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
-            p_not_before, p_expires_at, p_checksums, p_payloads, p_users, p_requests, p_alert_limits, p_job,
-            p_installations
-        ) a GROUP BY 1
-    ) r;
+            p_not_before, p_expires_at, p_checksums, p_payloads, p_users, p_requests, p_alert_limits, p_supersede,
+            p_job, p_installations
+        ) a
+    LOOP
+        IF answer.is_superseded THEN
+            RETURN QUERY SELECT answer.apns_id, answer.is_production, answer.accepted_at, answer.attempts,
+                answer.unknown_tries, NULL::text;
+        ELSE
+            counts := jsonb_set(
+                counts, ARRAY[answer.cause], to_jsonb(coalesce((counts ->> answer.cause)::bigint, 0) + 1)
+            );
+        END IF;
+    END LOOP;
     UPDATE martlet.job j
     SET cursor = p_next_cursor, state = CASE WHEN p_is_last THEN 'expanded' ELSE j.state END,
         expanded_at = CASE WHEN p_is_last THEN p_now END,
         stored = j.stored + cardinality(p_ids)
-            - (SELECT coalesce(sum(e.value::bigint), 0) FROM jsonb_each_text(refused) e),
+            - (SELECT coalesce(sum(e.value::bigint), 0) FROM jsonb_each_text(counts) e),
         left_out = (
             SELECT coalesce(jsonb_object_agg(c.reason, c.count), '{}') FROM (
                 SELECT e.reason, sum(e.count) AS count FROM (
                     SELECT key, value::bigint FROM jsonb_each_text(j.left_out)
-                    UNION ALL SELECT key, value::bigint FROM jsonb_each_text(refused)
+                    UNION ALL SELECT key, value::bigint FROM jsonb_each_text(counts)
                     UNION ALL SELECT key, value::bigint FROM jsonb_each_text(p_left_out::jsonb)
                 ) e (reason, count) GROUP BY e.reason
             ) c
         )
     WHERE j.number = p_job;
-    RETURN refused::text;
+    RETURN QUERY SELECT NULL::uuid, NULL::boolean, NULL::bigint, NULL::integer, NULL::integer, counts::text;
 END $$;
 
 -- Gives jobs that have ended their positions in the order of ends, and returns their numbers. The row of the reader is

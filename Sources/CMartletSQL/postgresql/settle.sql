@@ -177,6 +177,71 @@ RETURNS void LANGUAGE sql AS $$
     )
 $$;
 
+-- Ends the pushes that newer ones replace: those with their order keys and lower numbers that no node has claimed.
+-- Returns each with the number of the first newer one.
+--
+-- It first waits for locks without holding any, because a transaction that has locked one of these pushes may wait for
+-- another one of them. After the attempts it waits as others do.
+CREATE FUNCTION martlet.supersede(
+    p_now bigint, p_apps bigint[], p_are_production boolean[], p_order_keys text[], p_numbers bigint[]
+) RETURNS TABLE (
+    newer bigint, number bigint, apns_id uuid, is_production boolean, accepted_at bigint, attempts integer,
+    unknown_tries integer
+) LANGUAGE plpgsql
+{index_settings} AS $$
+#variable_conflict use_column
+DECLARE
+    candidates bigint[];
+    older bigint[];
+    is_locked boolean := false;
+BEGIN
+    FOR attempt IN 1..20 LOOP
+        -- One condition for each index.
+        SELECT array_agg(found.number) INTO candidates
+        FROM unnest(p_apps, p_are_production, p_order_keys, p_numbers) AS k (app, is_production, order_key, number)
+        CROSS JOIN LATERAL (
+            SELECT q.number FROM martlet.queue q
+            WHERE q.app = k.app AND q.is_production = k.is_production AND q.order_key = k.order_key AND q.line = 1
+                AND q.number < k.number
+            UNION ALL
+            SELECT q.number FROM martlet.queue q
+            WHERE q.app = k.app AND q.is_production = k.is_production AND q.order_key = k.order_key
+                AND q.line IN (0, 2) AND q.number < k.number
+            UNION ALL
+            SELECT q.number FROM martlet.queue q
+            WHERE q.app = k.app AND q.is_production = k.is_production AND q.order_key = k.order_key AND q.line < 0
+                AND q.number < k.number
+        ) found;
+        IF candidates IS NULL THEN RETURN; END IF;
+        BEGIN
+            SELECT array_agg(locked.number) INTO older FROM (
+                SELECT q.number FROM martlet.queue q
+                WHERE q.number = ANY (candidates) AND q.node IS NULL FOR UPDATE NOWAIT
+            ) locked;
+            is_locked := true;
+        EXCEPTION WHEN lock_not_available THEN
+            PERFORM pg_sleep(0.005);
+        END;
+        EXIT WHEN is_locked;
+    END LOOP;
+    IF NOT is_locked THEN
+        SELECT array_agg(locked.number) INTO older FROM (
+            SELECT q.number FROM martlet.queue q
+            WHERE q.number = ANY (candidates) AND q.node IS NULL ORDER BY q.number FOR UPDATE
+        ) locked;
+    END IF;
+    IF older IS NULL THEN RETURN; END IF;
+    RETURN QUERY
+    SELECT (
+            SELECT min(k.number)
+            FROM unnest(p_apps, p_are_production, p_order_keys, p_numbers) AS k (app, is_production, order_key, number)
+            WHERE k.app = q.app AND k.is_production = q.is_production AND k.order_key = q.order_key
+                AND k.number > q.number
+        ), q.number, p.apns_id, p.is_production, p.accepted_at, q.attempts, q.unknown_tries
+    FROM martlet.queue q JOIN martlet.push p USING (number) WHERE q.number = ANY (older);
+    PERFORM martlet.finish_alike(p_now, older, 'superseded');
+END $$;
+
 -- Cancels those of some pushes that no node has claimed.
 CREATE FUNCTION martlet.cancel_unclaimed(p_numbers bigint[], p_now bigint) RETURNS TABLE (
     apns_id uuid, is_production boolean, accepted_at bigint, attempts integer, unknown_tries integer

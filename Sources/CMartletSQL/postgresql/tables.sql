@@ -80,7 +80,12 @@ CREATE INDEX queue_arriving ON martlet.queue (app, is_production, ready_at, numb
 CREATE UNIQUE INDEX queue_first ON martlet.queue (app, is_production, order_key) WHERE line = 1;
 CREATE INDEX queue_line ON martlet.queue (app, is_production, order_key, number)
     WHERE order_key IS NOT NULL AND line IN (0, 2);
+CREATE INDEX queue_scheduled ON martlet.queue (app, is_production, order_key, number)
+    WHERE order_key IS NOT NULL AND line < 0;
 CREATE INDEX queue_expiry ON martlet.queue (expires_at) WHERE node IS NULL AND expires_at IS NOT NULL;
+
+-- The numbers of pushes that back ends have enqueued and that replace others at the commit, which deletes their rows.
+CREATE TABLE martlet.superseding (number bigint PRIMARY KEY);
 
 -- Partitioned by the day of the end, because dropping a partition is much cheaper than deleting its rows.
 CREATE TABLE martlet.outcome (

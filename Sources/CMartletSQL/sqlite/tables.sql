@@ -30,6 +30,9 @@ CREATE INDEX push_job ON push (job, installation) WHERE job IS NOT NULL;
 CREATE UNIQUE INDEX push_identity ON push (apns_id, app);
 CREATE INDEX push_ready ON push (app, environment, urgency, ready_at, number) WHERE ready_at IS NOT NULL;
 CREATE INDEX push_order ON push (app, environment, order_key, number) WHERE is_in_line = 1;
+-- Pushes with an order key that are not in its line yet: scheduled ones, and dead letters that are sent again.
+CREATE INDEX push_before_line ON push (app, environment, order_key)
+    WHERE is_in_line = 0 AND order_key IS NOT NULL AND ready_at IS NOT NULL;
 -- Without dead letters, which do not expire any more.
 CREATE INDEX push_expiry ON push (expires_at)
     WHERE expires_at IS NOT NULL AND (ready_at IS NOT NULL OR is_in_line = 1);

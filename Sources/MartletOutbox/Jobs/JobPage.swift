@@ -55,8 +55,8 @@ package struct JobPage: Sendable {
 
 /// The answer of a store to a page of a job.
 package enum JobExpansion: Sendable, Hashable {
-    /// The page is stored, except for pushes that the store has left out, too.
-    case stored(pushes: Int, leftOut: [LeftOutReason: Int])
+    /// The page is stored, except for pushes that the store has left out, too; earlier pushes have ended for it.
+    case stored(pushes: Int, leftOut: [LeftOutReason: Int], superseded: [PushStatus] = [])
     /// The job is not being expanded any more, or has another cursor: nothing is stored. Read the job again.
     case outdated
     /// The pushes of the page exceed the maximum number of waiting pushes: nothing is stored.

@@ -27,7 +27,7 @@ extension Acceptance {
     /// The reason why a push of a job was not stored; nil for a push that was.
     package var leftOutReason: LeftOutReason? {
         switch self {
-        case .accepted: nil
+        case .accepted, .superseding: nil
         case .suppressed: .unregistered
         case .formerUser: .moved
         case .limited: .alertLimit

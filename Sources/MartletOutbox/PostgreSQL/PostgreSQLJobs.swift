@@ -96,17 +96,25 @@ struct PostgreSQLJobs: JobStore {
             .integer(page.job), .integer(page.cursor), .integer(page.nextCursor), .flag(page.isLast), .integer(now),
             .text(JobCounts.text(page.leftOut)),
         ]
-        let refused: [LeftOutReason: Int]? = try await outbox.connections.query(
+        let (counts, superseded) = try await outbox.connections.query(
             .maintaining,
-            "SELECT martlet.expand(\(Parameter.places(30)))",
+            "SELECT * FROM martlet.expand(\(Parameter.places(31)))",
             head + PostgreSQLOutbox.Entry.parameters(entries[...])
                 + [.integers(page.pushes.map(\.push.installation))]
-        ) { rows in rows.first.flatMap { $0.optionalText(at: 0) }.map { JobCounts.read($0) } }
-        guard let refused else { return .outdated }
+        ) { rows -> (String?, [PushStatus]) in
+            let superseded = rows.all.compactMap { row -> PushStatus? in
+                guard row.optionalText(at: 5) == nil, let app = page.pushes.first?.push.lane.app else { return nil }
+                let lane = Lane(app: app, environment: row.environment(at: 1))
+                return PushStatus(row, from: 2, endedAs: .superseded, in: lane, at: now)
+            }
+            return (rows.all.compactMap { $0.optionalText(at: 5) }.first, superseded)
+        }
+        guard let counts else { return .outdated }
+        let refused: [LeftOutReason: Int] = JobCounts.read(counts)
         let stored = refused.values.reduce(entries.count, -)
-        outbox.backlogCount.pushes += stored
+        outbox.backlogCount.pushes += stored - superseded.count
         outbox.progress.recordPushes(due: now)
-        return .stored(pushes: stored, leftOut: refused)
+        return .stored(pushes: stored, leftOut: refused, superseded: superseded)
     }
 
     func replaceRequest(of job: StoredJob, with request: [UInt8]) async throws(OutboxError) {

@@ -40,7 +40,7 @@ extension PostgreSQLOutbox {
                 .integers(pushes.map(\.notBefore)), .integers(pushes.map(\.expiresAt)),
                 .integers(entries.map(\.hashed.checksum)), .byteLists(pushes.map(\.payload)),
                 .texts(pushes.map(\.user)), .texts(limits.map { $0?.request.description }),
-                .integers(alertLimits),
+                .integers(alertLimits), .flags(pushes.map(\.supersedes)),
             ]
         }
     }
@@ -106,26 +106,36 @@ extension PostgreSQLOutbox {
     private func accept(_ entries: ArraySlice<Entry>) async throws(OutboxError) -> [Acceptance] {
         guard let earliest = entries.map(\.now).min() else { return [] }
         let pushes = entries.map(\.push)
-        let exceptions = try await connections.query(.accepting, Self.acceptSQL, Entry.parameters(entries)) { rows in
+        let described = try await connections.query(.accepting, Self.acceptSQL, Entry.parameters(entries)) { rows in
             rows.all.map { row in (Int(row.integer(at: 0)) - 1, Acceptance(row, pushes)) }
         }
         var answers = [Acceptance](repeating: .accepted, count: entries.count)
-        for (place, answer) in exceptions { answers[place] = answer }
-        backlogCount.pushes += answers.count { $0 == .accepted }
+        for (place, answer) in described {
+            if case .superseding(let older) = answer {
+                // One row for each of them.
+                answers[place] = .superseding(answers[place].superseded + older)
+                backlogCount.pushes -= older.count
+            } else {
+                answers[place] = answer
+            }
+        }
+        backlogCount.pushes += answers.count { $0.isStored }
         // Later pushes may have been claimed while these were stored.
         progress.recordPushes(due: earliest)
         return answers
     }
 
     private static let acceptSQL =
-        "SELECT * FROM martlet.accept(\(Parameter.places(23)))"
+        "SELECT * FROM martlet.accept(\(Parameter.places(24)))"
 }
 
 extension Acceptance {
-    /// Reads a row of `martlet.accept`, which describes a push that was not stored.
+    /// Reads a row of `martlet.accept`, which describes a push that was not stored, or one that a stored push replaces.
     fileprivate init(_ row: Row, _ pushes: [OutboxPush]) {
         let push = pushes[Int(row.integer(at: 0)) - 1]
-        if let isSame = row.optionalInteger(at: 1) {
+        if row.flag(at: 21) {
+            self = .superseding([PushStatus(row, from: 2, app: push.lane.app)].compactMap(\.self))
+        } else if let isSame = row.optionalInteger(at: 1) {
             let status = PushStatus(row, from: 2, app: push.lane.app)
             self = isSame != 0 ? status.map(Acceptance.duplicate) ?? .vanished : .conflict
         } else if let cursor = row.optionalInteger(at: 15), case .device(let token) = push.destination {

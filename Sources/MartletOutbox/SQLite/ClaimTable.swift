@@ -184,9 +184,6 @@ final class ClaimTable {
 
     // MARK: Waiting pushes
 
-    /// An unclaimed push, and its status when it ends.
-    typealias EndingPush = (number: Int64, status: PushStatus)
-
     /// Returns unclaimed pushes that have expired.
     ///
     /// A damaged push stays until a claim finds the damage: the expiry of its row, or of the index, may be what has
@@ -220,7 +217,7 @@ final class ClaimTable {
     ) throws(SQLiteError) -> [EndingPush] {
         let base = "FROM push INDEXED BY"
         let condition = "WHERE app = ? AND environment = ? AND number <= ? AND"
-        let columns = "number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries"
+        let columns = OutboxDatabase.endingColumns
         var found: [EndingPush] = []
         let due = try database.connection.prepare(
             "SELECT \(columns) \(base) push_ready \(condition) urgency = ? AND ready_at IS NOT NULL"
@@ -228,7 +225,7 @@ final class ClaimTable {
         for urgency in Urgency.allCases where found.count < limit {
             due.reset()
             try due.bind(app, lane.environment.rawValue, last, Int64(urgency.rawValue))
-            try addUnclaimed(due, to: &found, limit: limit, at: now)
+            try database.addUnclaimed(due, as: .cancelled, to: &found, limit: limit, at: now)
         }
         // Pushes behind others come last, because a step that ends the first push of an order key makes the next one
         // due.
@@ -237,7 +234,7 @@ final class ClaimTable {
             "SELECT \(columns) \(base) push_order \(condition) is_in_line = 1 AND ready_at IS NULL"
         )
         try behind.bind(app, lane.environment.rawValue, last)
-        try addUnclaimed(behind, to: &found, limit: limit, at: now)
+        try database.addUnclaimed(behind, as: .cancelled, to: &found, limit: limit, at: now)
         return found
     }
 
@@ -250,7 +247,7 @@ final class ClaimTable {
     ) throws(SQLiteError) -> [EndingPush] {
         let rows = try database.connection.prepare(
             """
-            SELECT number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries
+            SELECT \(OutboxDatabase.endingColumns)
             FROM \(selection.fileRows) AND \(selection.fileCondition) AND number >= ?3 AND number < ?4
                 AND (ready_at IS NOT NULL OR is_in_line = 1)
             ORDER BY number DESC
@@ -258,7 +255,7 @@ final class ClaimTable {
         )
         try rows.bind(selection.value, app, numbers.lowerBound, numbers.upperBound)
         var found: [EndingPush] = []
-        try addUnclaimed(rows, to: &found, limit: .max, at: now)
+        try database.addUnclaimed(rows, as: .cancelled, to: &found, at: now)
         return found
     }
 
@@ -270,7 +267,7 @@ final class ClaimTable {
     ) throws(SQLiteError) -> [EndingPush] {
         let rows = try database.connection.prepare(
             """
-            SELECT number, app, environment, urgency, apns_id, accepted_at, attempts, unknown_tries
+            SELECT \(OutboxDatabase.endingColumns)
             FROM \(JobTable.pushes) AND installation >= ?2 AND installation < ?3
                 AND (ready_at IS NOT NULL OR is_in_line = 1)
             ORDER BY installation DESC
@@ -278,7 +275,7 @@ final class ClaimTable {
         )
         try rows.bind(job, installations.lowerBound, installations.upperBound)
         var found: [EndingPush] = []
-        try addUnclaimed(rows, to: &found, limit: .max, at: now)
+        try database.addUnclaimed(rows, as: .cancelled, to: &found, at: now)
         return found
     }
 
@@ -305,27 +302,6 @@ final class ClaimTable {
         )
         try row.bind(value, end, Int64(limit) - 1)
         return try row.step() ? row.integer(at: 0) : nil
-    }
-
-    /// Appends the unclaimed pushes of rows as cancelled, up to a limit.
-    private func addUnclaimed(
-        _ rows: borrowing Statement,
-        to found: inout [EndingPush],
-        limit: Int,
-        at now: Int64
-    ) throws(SQLiteError) {
-        while found.count < limit, try rows.step() {
-            let number = rows.integer(at: 0)
-            guard database.state.claimed[number] == nil, let id = APNsID(bytes: rows.blob(at: 4)) else { continue }
-            let outcome = Outcome(
-                .cancelled,
-                attempts: Int(rows.integer(at: 6)),
-                unknownTries: Int(rows.integer(at: 7))
-            )
-            let lane = database.lane(of: UrgencyQueue(rows, from: 1))
-            let state = PushStatus.State.ended(outcome, at: now)
-            found.append((number, PushStatus(id: id, lane: lane, acceptedAt: rows.integer(at: 5), state: state)))
-        }
     }
 
     /// Returns the earliest time when a push of a lane is due; nil while all wait behind others.

@@ -87,8 +87,11 @@ final class JobTable {
         row.reset()
         database.state.latest = max(database.state.latest, now)
         var refused: [LeftOutReason: Int] = [:]
+        var superseded: [PushStatus] = []
         for push in page.pushes {
-            if let reason = try pushes.accept(push, at: now).leftOutReason { refused[reason, default: 0] += 1 }
+            let answer = try pushes.accept(push, at: now)
+            if let reason = answer.leftOutReason { refused[reason, default: 0] += 1 }
+            superseded += answer.superseded
         }
         let stored = refused.values.reduce(page.pushes.count, -)
         leftOut.merge(page.leftOut, uniquingKeysWith: &+)
@@ -100,7 +103,7 @@ final class JobTable {
             WHERE number = ?
             """
         ).run(with: page.nextCursor, Int64(page.isLast ? 1 : 0), now, Int64(stored), JobCounts.text(leftOut), page.job)
-        return .stored(pushes: stored, leftOut: refused)
+        return .stored(pushes: stored, leftOut: refused, superseded: superseded)
     }
 
     /// Returns the pushes of a job in some states, in the order of their installations.

@@ -17,11 +17,10 @@ final class PushTable {
     private let jobs: JobTable
     private let unregisteredTokens: UnregisteredTokenTable
     private let recipients: RecipientTable
+    private let lines: LineTable
     private let insertPush: Statement
     private let findPush: Statement
     private let findOutcome: Statement
-    private let findInLine: Statement
-    private let findFirstInLine: Statement
     private let setPosition: Statement
     private let findPosition: Statement
     private let postponePush: Statement
@@ -35,6 +34,7 @@ final class PushTable {
         self.jobs = jobs
         unregisteredTokens = try UnregisteredTokenTable(database)
         recipients = try RecipientTable(database)
+        lines = try LineTable(database)
         insertPush = try database.connection.prepare(
             """
             INSERT INTO push (
@@ -61,18 +61,6 @@ final class PushTable {
             SELECT environment, accepted_at, ended_at, state, status, reason, unique_id, unregistered_at, attempts,
                 unknown_tries, fingerprint, history
             FROM outcome WHERE apns_id = ? AND app = ?
-            """
-        )
-        findInLine = try database.connection.prepare(
-            """
-            SELECT 1 FROM push WHERE app = ? AND environment = ? AND order_key = ? AND is_in_line = 1 AND number <> ?
-            LIMIT 1
-            """
-        )
-        findFirstInLine = try database.connection.prepare(
-            """
-            SELECT number, urgency FROM push
-            WHERE app = ? AND environment = ? AND order_key = ? AND is_in_line = 1 ORDER BY number LIMIT 1
             """
         )
         setPosition = try database.connection.prepare(
@@ -123,9 +111,11 @@ final class PushTable {
         if let user = push.user, let limit = push.alertLimit, try !recipients.count(push, app, user, limit, at: now) {
             return .limited
         }
+        let older = try lines.superseded(by: push, app, at: now)
+        for push in older { try end(push.number, Outcome(.superseded), at: now) }
         try insert(hashed, app: app, at: now)
         database.state.counts[push.lane, default: 0] += 1
-        return .accepted
+        return older.isEmpty ? .accepted : .superseding(older.map(\.status))
     }
 
     private func insert(_ hashed: HashedPush, app: Int64, at now: Int64) throws(SQLiteError) {
@@ -138,7 +128,7 @@ final class PushTable {
         if let notBefore = push.notBefore, notBefore > now {
             readyAt = notBefore
             isInLine = false
-        } else if let key = push.orderKey, try hasOthersInLine(queue, key, besides: number) {
+        } else if let key = push.orderKey, try lines.hasOthers(queue, key, besides: number) {
             readyAt = nil
         }
         if let readyAt { database.moveCursor(before: number, readyAt, in: queue) }
@@ -334,35 +324,20 @@ final class PushTable {
 
     // MARK: Order keys
 
-    /// Returns whether another push with this order key has to end before a new one can be claimed.
-    private func hasOthersInLine(
-        _ queue: UrgencyQueue,
-        _ key: String,
-        besides number: Int64
-    ) throws(SQLiteError) -> Bool {
-        try findInLine.bind(queue.app, queue.environment.rawValue, key, number)
-        defer { findInLine.reset() }
-        return try findInLine.step()
-    }
-
     /// Adds a scheduled push to the queue of its order key when it is due.
     ///
     /// - Returns: Whether it is the first, so that it can be claimed now.
     func joinLine(_ key: String, _ queue: UrgencyQueue, _ row: DuePush) throws(SQLiteError) -> Bool {
-        let mustWait = try hasOthersInLine(queue, key, besides: row.claimed.number)
+        let mustWait = try lines.hasOthers(queue, key, besides: row.claimed.number)
         try setPosition.run(with: mustWait ? nil : row.readyAt, row.claimed.number)
         return !mustWait
     }
 
     private func releaseNextInLine(_ queue: UrgencyQueue, _ key: String, at now: Int64) throws(SQLiteError) {
-        try findFirstInLine.bind(queue.app, queue.environment.rawValue, key)
-        defer { findFirstInLine.reset() }
-        guard try findFirstInLine.step() else { return }
-        let number = findFirstInLine.integer(at: 0)
-        let urgency = Urgency(findFirstInLine, at: 1)
-        try setPosition.run(with: now, number)
-        let next = UrgencyQueue(app: queue.app, environment: queue.environment, urgency: urgency)
-        database.moveCursor(before: number, now, in: next)
+        guard let first = try lines.first(queue, key) else { return }
+        try setPosition.run(with: now, first.number)
+        let next = UrgencyQueue(app: queue.app, environment: queue.environment, urgency: first.urgency)
+        database.moveCursor(before: first.number, now, in: next)
     }
 }
 

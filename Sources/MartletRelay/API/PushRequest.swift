@@ -36,8 +36,8 @@ struct PushRequest {
     static let members =
         [
             "app", "environment", "to", "channel", "bundle-id", "push-type", "priority", "expiration", "collapse-id",
-            "id", "not-before", "local-time", "local-time-zone", "payload", "payload-base64", "locales", "values",
-            "default-values", "snapshot",
+            "id", "not-before", "supersede", "local-time", "local-time-zone", "payload", "payload-base64", "locales",
+            "values", "default-values", "snapshot",
         ] + SnapshotRequest.members
 
     /// The members whose values each phone of an audience has.
@@ -58,6 +58,8 @@ struct PushRequest {
     var id: APNsID?
     /// Milliseconds since 1970.
     var notBefore: Int64?
+    /// Whether each push replaces the earlier ones of its line that were not sent.
+    let supersedes: Bool
     /// The local time at which each installation of the audience gets the push; nil for one time for all.
     var localDelivery: LocalDelivery?
     var content: Content
@@ -100,6 +102,7 @@ struct PushRequest {
         notBefore = earliest.map { $0 * 1_000 }
         localDelivery = try LocalDelivery(request)
         content = try PushRequest.content(request)
+        supersedes = try request["supersede"].ifPresent?.bool() ?? false
         overrides = try PushRequest.overrides(request, for: audience)
         values = try PushRequest.values(request, for: audience)
         jobRequest = if case .matching? = audience?.target { PushRequest.jobRequest(of: json) } else { nil }

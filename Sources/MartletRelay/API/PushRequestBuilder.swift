@@ -87,7 +87,15 @@ struct PushRequestBuilder {
             throw problem(reason, destination, bundle, headers, payload)
         }
         let stored = destination.stored(bundle: bundle)
-        return OutboxPush(
+        let orderKey = headers.orderKey(for: stored)
+        guard orderKey != nil || !request.supersedes else {
+            throw APIProblem(
+                400,
+                "supersede needs collapse-id, unless the push is for a channel or has the push-type liveactivity",
+                at: "/supersede"
+            )
+        }
+        var push = OutboxPush(
             lane: lane,
             id: id,
             hasCallersID: chosenID != nil,
@@ -97,9 +105,11 @@ struct PushRequestBuilder {
             sourceRequest: sourceRequest,
             notBefore: notBefore,
             expiresAt: headers.expiry(at: max(now, notBefore ?? now)),
-            orderKey: headers.orderKey(for: stored),
+            orderKey: orderKey,
             traceParent: traceParent
         )
+        push.supersedes = request.supersedes
+        return push
     }
 
     /// Checks the times at which the pushes of a request are to be sent, when it arrives.

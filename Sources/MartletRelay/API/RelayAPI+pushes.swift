@@ -278,7 +278,7 @@ enum PushAnswer {
     /// Creates the answer to a push from that of the outbox.
     init(_ answer: Intake.Answer, _ push: OutboxPush) {
         switch answer.result {
-        case .success(.accepted):
+        case .success(.accepted), .success(.superseding):
             self = .status(PushStatus(id: push.id, lane: push.lane, acceptedAt: answer.time, state: .accepted))
         case .success(.duplicate(let status)): self = .status(status)
         case .success(.conflict):

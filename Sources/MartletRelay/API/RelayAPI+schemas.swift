@@ -51,6 +51,8 @@ extension RelayAPI {
               "id": {"$ref": "#/components/schemas/PushID"},
               "not-before": {"type": "integer", "minimum": 0, "maximum": 99999999999,
                 "description": "The earliest time to send the push, in seconds since 1970; at most 30 days ahead"},
+              "supersede": {"type": "boolean", "default": false,
+                "description": "Whether the push replaces the earlier ones of its line that were not sent"},
               "local-time": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$",
                 "description": "With an audience, in place of not-before: the time on the clock of each phone"},
               "local-time-zone": {"type": "string", "minLength": 1, "maxLength": 64, "default": "UTC",
@@ -107,7 +109,9 @@ extension RelayAPI {
                 "description": "Probable mistakes in the push, only in the answer to its request"},
               "accepted-at": {"$ref": "#/components/schemas/Milliseconds"},
               "state": {
-                "enum": ["accepted", "in-flight", "delivered", "refused", "expired", "cancelled", "dead"],
+                "enum": [
+                  "accepted", "in-flight", "delivered", "refused", "expired", "cancelled", "superseded", "dead"
+                ],
                 "description": "delivered: Apple accepted it. dead: abandoned after 16 attempts, or damaged"},
               "due-at": {"$ref": "#/components/schemas/Milliseconds",
                 "description": "The time that a waiting push waits for; only in the answer to GET by its identifier"},
@@ -126,7 +130,7 @@ extension RelayAPI {
                 }
               },
               "cause": {"type": "string",
-                "description": "The decision that ended a refused, expired or dead push, for people; see history"},
+                "description": "What ended a refused, expired, superseded or dead push, for people; see history"},
               "history": {"$ref": "#/components/schemas/AttemptHistory"}
             }
           },

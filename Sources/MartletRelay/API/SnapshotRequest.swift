@@ -56,7 +56,16 @@ struct SnapshotRequest {
         } catch {
             throw APIProblem("\(error)", at: request["snapshot"].path)
         }
-        guard snapshot.kind != .liveActivity else { return }
+        guard snapshot.kind != .liveActivity else {
+            // An update waits for a second that no earlier one has, so that each would replace the one before it, and
+            // wait longer, and none would be sent while they follow each other faster.
+            guard try request["supersede"].ifPresent?.bool() != true else {
+                throw request["supersede"].error(
+                    "must be false with a snapshot of a Live Activity, whose updates the relay sends a second apart"
+                )
+            }
+            return
+        }
         // Other kinds than a notification are silent pushes, which have only one priority.
         let unused = SnapshotRequest.activityMembers + (snapshot.kind == .notification ? [] : ["priority"])
         if let member = unused.first(where: { request[$0].isPresent }) {

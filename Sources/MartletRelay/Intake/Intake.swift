@@ -340,19 +340,25 @@ actor Intake {
         }
     }
 
-    /// Counts the answers of the outbox, and marks the lanes of accepted pushes as ready to claim.
+    /// Counts the answers of the outbox, reports superseded pushes, and marks the lanes of accepted pushes as ready to
+    /// claim.
     private func record(_ result: Result<[Acceptance], OutboxError>, of pushes: [HashedPush]) {
         var ready: [LaneQueue] = []
+        var superseded: [PushStatus] = []
         for (index, push) in pushes.lazy.map(\.push).enumerated() {
             let answer = result.map { $0[index] }
             counts.answered(answer, push.lane.app)
             if case .success(.full) = answer { gate.outboxIsFull(at: context.now) }
-            guard case .success(.accepted) = answer else { continue }
+            guard case .success(let acceptance) = answer, acceptance.isStored else { continue }
+            superseded += acceptance.superseded
             let queue = LaneQueue(lane: push.lane, urgency: push.urgency)
             // Consecutive pushes are mostly for the same lane.
             if ready.last != queue { ready.append(queue) }
         }
-        dispatcher.assumeIsolated { [ready] in $0.markReady(ready) }
+        dispatcher.assumeIsolated { [ready, superseded] dispatcher in
+            dispatcher.recordRemoval(of: superseded)
+            dispatcher.markReady(ready)
+        }
     }
 
     // MARK: Outcomes

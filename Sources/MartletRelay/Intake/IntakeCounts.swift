@@ -26,7 +26,7 @@ struct IntakeCounts: Sendable {
 
     mutating func answered(_ answer: Result<Acceptance, OutboxError>, _ app: String) {
         switch answer {
-        case .success(.accepted): accepted[app, default: 0] += 1
+        case .success(.accepted), .success(.superseding): accepted[app, default: 0] += 1
         case .success(.duplicate): duplicates[app, default: 0] += 1
         case .success(.conflict): conflicts[app, default: 0] += 1
         case .success(.suppressed): suppressed[app, default: 0] += 1

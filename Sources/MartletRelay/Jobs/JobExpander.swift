@@ -193,8 +193,9 @@ actor JobExpander {
         case .full: return false
         // The next round reads the job again.
         case .outdated: turns.record(job)
-        case .stored(let pushes, let refused):
+        case .stored(let pushes, let refused, let superseded):
             turns.record(job)
+            dispatcher.assumeIsolated { $0.recordRemoval(of: superseded) }
             let app = job.job.app
             let leftOut = page.leftOut.merging(refused, uniquingKeysWith: +)
             counts.pages[app, default: 0] += 1

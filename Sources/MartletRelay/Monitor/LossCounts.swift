@@ -3,7 +3,7 @@
 internal import MartletCore
 internal import MartletOutbox
 
-/// The numbers of accepted pushes that have ended without being delivered, except those that were cancelled.
+/// The numbers of accepted pushes that have ended without being delivered, except cancelled and superseded ones.
 struct LossCounts: Sendable, Hashable {
     var expired = 0
     /// The pushes that became dead letters.
@@ -77,7 +77,7 @@ struct Loss: Sendable, Hashable {
 struct RecentLosses: Sendable {
     private var losses: [Loss] = []
 
-    /// Adds a push that has ended, unless it was delivered or cancelled.
+    /// Adds a push that has ended, unless it was delivered, cancelled or superseded.
     mutating func add(_ outcome: Outcome, of lane: Lane, from: Int64, to: Int64) {
         let counts = LossCounts([outcome.state: 1])
         guard counts.total > 0 else { return }

@@ -16,6 +16,7 @@ enum AnswerState: String, CaseIterable {
     case refused
     case expired
     case cancelled
+    case superseded
     case dead
     case suppressed
     case rejected
@@ -31,6 +32,7 @@ enum AnswerState: String, CaseIterable {
             case .refused: .refused
             case .expired: .expired
             case .cancelled: .cancelled
+            case .superseded: .superseded
             case .dead: .dead
             }
     }

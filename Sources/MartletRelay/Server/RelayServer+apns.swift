@@ -114,7 +114,8 @@ extension RelayServer {
     ) {
         guard var pending = pendingRequests.take(number) else { return }
         switch result.map(\.first) {
-        case .success(.accepted?), .success(.duplicate?): pending.notes = push.notes(at: context.now).map(\.rule)
+        case .success(.accepted?), .success(.superseding?), .success(.duplicate?):
+            pending.notes = push.notes(at: context.now).map(\.rule)
         default: break
         }
         if let response = APNsResponse(result.map(\.first)) { return finish(pending, response) }
@@ -154,7 +155,7 @@ extension APNsResponse {
     /// Creates the response for the answer of the outbox to a push; nil when the push is stored and has not ended.
     fileprivate init?(_ result: Result<Acceptance?, OutboxError>) {
         switch result {
-        case .success(.accepted), .success(nil): return nil
+        case .success(.accepted), .success(.superseding), .success(nil): return nil
         case .success(.duplicate(let status)):
             guard let outcome = status.outcome else { return nil }
             self = .ended(outcome)

@@ -57,7 +57,7 @@ struct PushTracer {
         var span = arrival.span
         span.end = time
         switch answer {
-        case .success(.accepted): break
+        case .success(.accepted), .success(.superseding): break
         case .success(.duplicate): span.attributes.append(Attribute("martlet.acceptance", "duplicate"))
         case .success(.conflict): span.error = "conflict"
         case .success(.suppressed): span.error = "suppressed"

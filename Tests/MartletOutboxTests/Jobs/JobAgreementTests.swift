@@ -76,11 +76,19 @@ import Testing
                 priority: pick(["10", "5", "1"]),
                 token: pick(Self.tokens) ?? "",
                 expiresAt: happens(in: 4) ? now + .random(in: 1...400, using: &random) : nil,
+                orderKey: orderKey(),
                 user: happens(in: 3) ? nil : pick(Self.users),
                 installation: Int64(number)
             )
             pushes.append(push)
-            return push
+            return happens(in: 2) ? push.superseding : push
+        }
+
+        /// An order key for some of the pushes that become no dead letters: the engines line up a dead letter that is
+        /// queued again in different places.
+        private mutating func orderKey() -> String? {
+            guard number % 16 > 1, happens(in: 3) else { return nil }
+            return pick(["a", "b"])
         }
 
         private mutating func page() throws -> Step? {
@@ -139,9 +147,9 @@ import Testing
 
         private mutating func single() throws -> OutboxPush {
             number += 1
-            let push = try OutboxPush.numbered(number, lane(), token: pick(Self.tokens) ?? "")
+            let push = try OutboxPush.numbered(number, lane(), token: pick(Self.tokens) ?? "", orderKey: orderKey())
             singles.append(push)
-            return push
+            return happens(in: 2) ? push.superseding : push
         }
 
         private mutating func enroll() throws -> Step {
@@ -175,8 +183,8 @@ import Testing
             case .add, .expand, .cancel, .cancelPushes, .deleteJobs, .recordEnds:
                 return try await performOnJobs(step, at: now)
             case .accept(let push):
-                let answer = try await outbox.accept([push], at: now)
-                return "\(answer == [.accepted])"
+                let answer = try await outbox.accept([push], at: now)[0]
+                return "\(answer.isStored) \(describe(answer.superseded))"
             case .claim(let lane, let urgency):
                 let pushes = try await outbox.claimAll(lane, urgency, at: now)
                 claimed += pushes
@@ -229,7 +237,8 @@ import Testing
                     leftOut: leftOut
                 )
                 switch try await jobs.expand(page, at: now) {
-                case .stored(let count, let refused): return "stored \(count) \(describe(refused))"
+                case .stored(let count, let refused, let superseded):
+                    return "stored \(count) \(describe(refused)) \(describe(superseded))"
                 case .outdated: return "outdated"
                 case .full: return "full"
                 }

@@ -93,7 +93,7 @@ import Testing
         let list = try await List(in: outbox)
         let expected: [(JobPushState, [Int])] = [
             (.waiting, [3, 4]), (.ended(.delivered), [0]), (.ended(.refused), [1]), (.ended(.dead), [2]),
-            (.ended(.expired), []), (.ended(.cancelled), []),
+            (.ended(.expired), []), (.ended(.cancelled), []), (.ended(.superseded), []),
         ]
         for (state, places) in expected {
             #expect(try await list.places([state]) == places, "\(state)")

@@ -49,6 +49,8 @@ import Testing
         (#"{"to":"ab","payload":[]}"#, 400, "/payload"), (#"{"to":"ab","payload":{},"colour":1}"#, 400, "/colour"),
         (#"{"to":"ab","payload":{},"priority":"10"}"#, 400, "/priority"),
         (#"{"to":"ab","payload":{},"priority":7}"#, 400, "/priority"),
+        (#"{"to":"ab","payload":{},"supersede":true}"#, 400, "/supersede"),
+        (#"{"app":"orders","to":{"all":true},"payload":{},"supersede":true}"#, 400, "/supersede"),
         (#"{"to":"ab","payload":{},"app":"rides"}"#, 403, "/app"),
         (#"{"to":"ab","payload":{},"environment":"development"}"#, 400, "/environment"),
         (#"{"to":["ab","cd"],"payload":{},"id":"123e4567-e89b-42d3-a456-426655440000"}"#, 400, "/id"),

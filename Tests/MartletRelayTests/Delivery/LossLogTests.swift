@@ -19,7 +19,7 @@ import Testing
         func take(_ now: Int64, isLast: Bool = false) -> [String] {
             log.take(at: now, isLast: isLast).map { "\($0.lane.app) \($0.end) \($0.count) \($0.reason ?? "-")" }
         }
-        for state in [.delivered, .refused, .cancelled] as [Outcome.State] { add(state) }
+        for state in [.delivered, .refused, .cancelled, .superseded] as [Outcome.State] { add(state) }
         #expect(take(0).isEmpty)
         for _ in 0..<3 { add(.expired) }
         add(.dead, reason: "ServiceUnavailable")

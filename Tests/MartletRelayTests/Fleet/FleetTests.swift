@@ -49,6 +49,19 @@ import Testing
         await stop(benches)
     }
 
+    @Test func `a caller of one relay is told that another has superseded its push`() async throws {
+        let benches = try await fleet(2)
+        let later = benches[0].parts.now / 1_000 + 3_600
+        let push = #"{"to":"5d3a6a1c","collapse-id":"a","not-before":\#(later),"supersede":true,"payload":{"aps":{}}}"#
+        let posted = await benches[0].ask("POST", "/v1/pushes", push)
+        let path = "/v1/pushes/\(posted.json["id"]?.stringValue ?? "")"
+        async let waiting = benches[0].ask("GET", path + "?wait=60")
+        #expect(await benches[1].ask("POST", "/v1/pushes", push).status == 202)
+        let answer = await waiting
+        #expect(answer.json["state"] == "superseded", "\(answer.text)")
+        await stop(benches)
+    }
+
     @Test func `pushes of a relay without a connection are sent by another`()
         async throws
     {

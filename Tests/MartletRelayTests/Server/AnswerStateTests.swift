@@ -198,6 +198,7 @@ import Testing
 
     @Test(arguments: [
         (Outcome(.expired), 503, "ServiceUnavailable"), (Outcome(.cancelled), 503, "ServiceUnavailable"),
+        (Outcome(.superseded), 503, "ServiceUnavailable"),
         (Outcome(.expired, status: 503, reason: "ServiceUnavailable"), 503, "ServiceUnavailable"),
         (Outcome(.expired, status: 429, reason: "TooManyRequests"), 429, "TooManyRequests"),
         (Outcome(.expired, reason: "NoAnswer", unknownTries: 1), 503, "ServiceUnavailable"),
