@@ -41,6 +41,9 @@ extension SimulatedPhone {
     }
 
     /// The limits of the system for one app.
+    ///
+    /// An activity is active for at most eight hours, and its card stays for at most four more ("Displaying live data
+    /// with Live Activities"); these two limits are fixed.
     public struct Limits: Sendable, Hashable {
         /// The maximum number of activities of the app that are active at the same time; 5 by default (field reports:
         /// PushWard, OneSignal, Adobe).
@@ -187,5 +190,12 @@ extension Duration {
         let longest: Int64 = 100 * 365 * 86_400
         guard components.seconds < longest else { return longest * 1_000 }
         return components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}
+
+extension RandomNumberGenerator {
+    /// Returns true with a probability from 0 to 1.
+    mutating func decides(_ probability: Double) -> Bool {
+        Double.random(in: 0..<1, using: &self) < probability
     }
 }

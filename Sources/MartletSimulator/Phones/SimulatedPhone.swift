@@ -13,8 +13,7 @@ public import MartletCore
 ///
 /// The phone is a value without I/O and without a clock: each call passes the time, and the seed determines every
 /// decision. It takes pushes and answers them as APNs does, reports tokens and activities as the app does, and counts
-/// in
-/// ``account`` what a back end has achieved. ``Behavior`` lists the assumptions with their sources.
+/// in ``account`` what a back end has achieved. ``Behavior`` lists the assumptions with their sources.
 ///
 /// A surface is what a card is about, such as one order; the attributes of an activity identify it. Channels and
 /// broadcasts are not simulated: an activity whose start names a channel gets no update.
@@ -48,8 +47,6 @@ public struct SimulatedPhone: Sendable {
     public var appState: AppState { system.appState }
     /// The permissions of the app.
     public var permissions: Permissions { system.permissions }
-    /// Whether the phone is online.
-    public var isOnline: Bool { system.isOnline }
     /// The result of all pushes and of the shown content.
     public var account: Account { system.account }
     /// The payloads of the notifications on the screen, newest last, 100 at most.

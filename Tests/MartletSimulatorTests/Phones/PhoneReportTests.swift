@@ -89,9 +89,12 @@ import Testing
     @Test func `a change of a setting ends the activities`() {
         var bench = PhoneBench()
         bench.start()
-        bench.handle(.setPermissions(SimulatedPhone.Permissions(frequentUpdates: false)))
+        var permissions = bench.phone.permissions
+        permissions.frequentUpdates = false
+        bench.handle(.setPermissions(permissions))
         #expect(bench.phone.cards.isEmpty && bench.endings.map(\.cause) == [.system])
-        bench.handle(.setPermissions(SimulatedPhone.Permissions(liveActivities: false, frequentUpdates: false)))
+        permissions.liveActivities = false
+        bench.handle(.setPermissions(permissions))
         bench.start()
         #expect(bench.dropped(.notAllowed) == 1 && bench.phone.cards.isEmpty)
         let isReported = bench.reports.contains { report in
