@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
+
 /// The limits and intervals of Live Activities, in seconds.
 ///
 /// "Displaying live data with Live Activities": an activity is active for at most eight hours and stays on the Lock
@@ -61,35 +63,4 @@ struct ActivityBudget: Sendable, Hashable {
 
     /// Takes one update with priority 10 from the budget; returns false when none is left.
     mutating func takeUpdate(at now: Int64) -> Bool { updates.take(at: now) }
-}
-
-/// A number that one is taken from at a time, and that grows by one in each interval up to a limit.
-private struct Allowance: Sendable, Hashable {
-    let limit: Int
-    /// The interval in seconds.
-    let interval: Int64
-    private var count: Int
-    /// The time from which the current interval counts.
-    private var since: Int64
-
-    init(_ limit: Int, interval: Int64, at now: Int64) {
-        self.limit = max(1, limit)
-        self.interval = max(1, interval)
-        count = self.limit
-        since = now
-    }
-
-    mutating func take(at now: Int64) -> Bool {
-        // A clock that was set back adds nothing.
-        let elapsed = now > since ? now.subtractingReportingOverflow(since).partialValue : 0
-        let gained = max(0, elapsed) / interval
-        if gained > 0 {
-            count = gained >= Int64(limit) ? limit : min(limit, count + Int(gained))
-            since = count == limit ? now : since + gained * interval
-        }
-        guard count > 0 else { return false }
-        if count == limit { since = now }
-        count -= 1
-        return true
-    }
 }

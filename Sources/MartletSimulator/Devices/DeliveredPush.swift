@@ -16,6 +16,8 @@ struct DeliveredPush: Sendable, Hashable {
     /// The value of `apns-expiration` in seconds since 1970.
     let expiration: Int64?
     let collapseID: String?
+    /// Whether the priority is 10, the default of APNs.
+    let isImmediate: Bool
     let isLiveActivity: Bool
     let isBroadcast: Bool
     let payload: JSONValue?
@@ -40,6 +42,7 @@ struct DeliveredPush: Sendable, Hashable {
         slot = push.channel?.rawValue ?? topic
         expiration = push.headers.expiration.flatMap { Int64($0) }
         collapseID = push.headers.collapseID
+        isImmediate = push.headers.isImmediate
         isLiveActivity = push.isLiveActivity
         isBroadcast = push.app != nil
         self.payload = payload
@@ -47,6 +50,50 @@ struct DeliveredPush: Sendable, Hashable {
         undecodable = push.observations.first { ActivityContract.decodingRule(of: $0) != nil }
         hasChangedType = push.observations.contains { $0.rule == PushLint.Rule.activityStateTypeChanged.id }
     }
+
+    /// Creates the parts of a push to a token of a phone.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the push in the order of arrival.
+    ///   - token: The device token.
+    ///   - slot: The slot in which APNs stores the push while the phone is offline.
+    ///   - headers: The headers.
+    ///   - payload: The payload as JSON; nil when it cannot be parsed.
+    ///   - time: The time of arrival in milliseconds since 1970.
+    init(
+        number: Int,
+        to token: DeviceToken,
+        slot: String,
+        headers: PushHeaders,
+        payload: JSONValue?,
+        at time: Int64
+    ) {
+        self.number = number
+        self.time = time
+        deviceToken = token.hex
+        topic = headers.topic ?? ""
+        channel = nil
+        self.slot = slot
+        expiration = headers.expiration.flatMap { Int64($0) }
+        collapseID = headers.collapseID
+        isImmediate = headers.isImmediate
+        isLiveActivity = headers.isForLiveActivity
+        isBroadcast = false
+        self.payload = payload
+        isShown = NotificationPresentation.isVisible(headers, payload)
+        undecodable = nil
+        hasChangedType = false
+    }
+
+    /// The channel to which an activity that the push starts subscribes; nil for none.
+    var startChannel: ChannelID? {
+        payload?["aps"]?["input-push-channel"]?.stringValue.map(ChannelID.init(rawValue:))
+    }
+
+    /// Whether an activity that the push starts gets an update token.
+    ///
+    /// Apple does not document whether the token or the channel updates an activity whose start requests both.
+    var startsWithToken: Bool { startChannel == nil || payload?["aps"]?["input-push-token"] != nil }
 
     /// The maximum time in milliseconds for which APNs stores a push: thirty days.
     private static let storageLimit: Int64 = 30 * 24 * 60 * 60 * 1_000
@@ -74,4 +121,9 @@ struct DeliveredPush: Sendable, Hashable {
 
     /// Returns whether the push has expired, at a time in milliseconds since 1970.
     func isLate(at now: Int64) -> Bool { storageEnd < now }
+}
+
+extension PushHeaders {
+    /// Whether the priority is 10, the default of APNs.
+    fileprivate var isImmediate: Bool { priority.map { $0 == "10" } ?? true }
 }

@@ -329,26 +329,16 @@ struct DeviceRegistry {
         guard push.isLiveActivity, push.payload?["aps"]?["event"]?.stringValue == ActivityPush.Event.start.rawValue,
             deliveries.contains(where: { $0.number == push.number && $0.1.kind.isDelivery }),
             let change = try? ActivityChange(push),
-            let new = try? DeviceRegistry.activityToken(using: &generator)
+            let new = try? DeviceToken.random(using: &generator)
         else { return [] }
-        let channel = push.payload?["aps"]?["input-push-channel"]?.stringValue.map(ChannelID.init(rawValue:))
+        let channel = push.startChannel
         var device = SimulatedDevice(topics: [push.topic], environment: environment)
-        // Apple does not document whether the token or the channel updates an activity whose start requests both.
-        let hasToken = channel == nil || push.payload?["aps"]?["input-push-token"] != nil
+        let hasToken = push.startsWithToken
         device.begin(change, with: push, hasToken: hasToken, at: now)
         device.channels = Set([channel].compactMap(\.self))
         add(implicit: new.hex, device)
         devices[token]?.started(new, hasToken: hasToken, push)
         return channel.map { listen(new.hex, on: $0, at: now) } ?? []
-    }
-
-    /// Returns a new token that selects no response by its suffix: those suffixes begin with an octet of zero.
-    private static func activityToken(
-        using generator: inout some RandomNumberGenerator
-    ) throws(DeviceTokenError) -> DeviceToken {
-        var bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        bytes[29] = .random(in: 1...255, using: &generator)
-        return try DeviceToken(bytes: bytes)
     }
 
     private mutating func add(implicit token: String, _ device: SimulatedDevice) {
@@ -361,5 +351,14 @@ struct DeviceRegistry {
     private mutating func drop(_ token: String) {
         for channel in devices[token]?.channels ?? [] { subscriptions.remove(token, from: channel) }
         devices[token] = nil
+    }
+}
+
+extension DeviceToken {
+    /// Returns a new token that selects no response by its suffix: those suffixes begin with an octet of zero.
+    static func random(using generator: inout some RandomNumberGenerator) throws(DeviceTokenError) -> DeviceToken {
+        var bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        bytes[29] = .random(in: 1...255, using: &generator)
+        return try DeviceToken(bytes: bytes)
     }
 }

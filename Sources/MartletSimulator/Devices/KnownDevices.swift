@@ -101,7 +101,7 @@ struct KnownDevices: Sendable {
     private func shown(on token: String, _ state: SimulatedDevice) -> [Int] {
         let registered = Set(state.shown)
         let earlier = notifications[token, default: []].filter { !registered.contains($0) }
-        return (earlier + state.shown).suffix(SimulatedDevice.shownLimit)
+        return (earlier + state.shown).suffix(ShownNotifications.limit)
     }
 
     /// Returns a device as the HTTP interface shows it.

@@ -10,29 +10,6 @@ public import MartletCore
 
 /// The state of a device, or of a Live Activity on one, as APNs and the pushes to its token determine it.
 public struct SimulatedDevice: Sendable, Hashable {
-    /// The state of a Live Activity.
-    public struct Activity: Sendable, Hashable {
-        /// The value of `timestamp` in the newest content, in seconds since 1970.
-        package fileprivate(set) var timestamp: Int64
-        /// The timestamp of the newest content.
-        public var date: Date { Date(secondsSince1970: timestamp) }
-        /// The newest content, as JSON.
-        public var contentState: [UInt8] { content?.encoded() ?? [] }
-        /// The newest content; nil for none.
-        fileprivate(set) var content: JSONValue?
-        /// The content that later content is compared with: the newest in which no value has changed its type.
-        fileprivate(set) var baseline: ContentBaseline?
-        /// Whether the activity has ended.
-        public fileprivate(set) var hasEnded: Bool
-        /// The push that the newest content came from.
-        fileprivate(set) var source: Source
-        /// The value of `stale-date` in the newest content, in seconds since 1970; nil for none.
-        fileprivate(set) var staleTime: Int64?
-        /// The time at which the phone removes the ended activity from the screen, in milliseconds since 1970; nil
-        /// while the activity runs.
-        fileprivate(set) var removalTime: Int64?
-    }
-
     /// The number of pushes that a Live Activity has received.
     struct ActivityTraffic: Sendable, Hashable {
         /// All pushes, including those that are no longer stored.
@@ -49,17 +26,6 @@ public struct SimulatedDevice: Sendable, Hashable {
             case .delivered, .deliveredFromStorage, .replacedOnDevice, .activityEnded: received += 1
             case .storedDeviceOffline, .discardedReplaced, .discardedExpired, .discardedNotStored, .released: break
             }
-        }
-    }
-
-    /// The push that the content of a Live Activity came from.
-    struct Source: Sendable, Hashable {
-        let number: Int
-        let isBroadcast: Bool
-
-        init(_ push: DeliveredPush) {
-            number = push.number
-            isBroadcast = push.isBroadcast
         }
     }
 
@@ -97,10 +63,10 @@ public struct SimulatedDevice: Sendable, Hashable {
     /// notification requests to APNs" describes.
     ///
     /// "User Notifications updates" of June 2024 mentions several, distinguished by `apns-collapse-id`.
-    public var stored: [String: Int] { storedPushes.mapValues(\.number) }
+    public var stored: [String: Int] { storedPushes.numbers }
     /// The numbers of the notifications that the device shows, newest last, 100 at most; a newer notification replaces
     /// one with the same collapse identifier.
-    public var shown: [Int] { notifications.map(\.number) }
+    public var shown: [Int] { notifications.pushes.map(\.number) }
     /// The Live Activity of the token; nil until a push for one arrives.
     public private(set) var activity: Activity?
 
@@ -117,11 +83,8 @@ public struct SimulatedDevice: Sendable, Hashable {
     private(set) var hasNoToken = false
     /// The pushes to the Live Activity of the token.
     private(set) var traffic = ActivityTraffic()
-    private var storedPushes: [String: DeliveredPush] = [:]
-    private var notifications: [DeliveredPush] = []
-
-    /// The maximum number of notifications that a device shows, and of started activities that it remembers.
-    static let shownLimit = 100
+    private var storedPushes = StoredPushes()
+    private var notifications = ShownNotifications()
 
     init(topics: Set<String>? = nil, environment: SimulatedAPNs.Environment) {
         self.topics = topics
@@ -136,20 +99,7 @@ public struct SimulatedDevice: Sendable, Hashable {
         _ kind: DeliveryEvent.Kind = .delivered,
         at now: Int64
     ) -> DeviceRegistry.Deliveries {
-        guard !isOnline else { return present(push, kind, at: now) }
-        guard push.expiration != 0 else { return [(push.number, DeliveryEvent(.discardedNotStored, at: now))] }
-        // APNs stores a push until it expires, so one that has expired does not replace the stored one either.
-        guard !push.isLate(at: now) else {
-            let note = "its apns-expiration was in the past when it arrived"
-            return [(push.number, DeliveryEvent(.discardedExpired, at: now, note))]
-        }
-        var events: DeviceRegistry.Deliveries = []
-        if let older = storedPushes[push.slot] {
-            events.append((older.number, DeliveryEvent(.discardedReplaced, by: push.number, at: now)))
-        }
-        storedPushes[push.slot] = push
-        events.append((push.number, DeliveryEvent(.storedDeviceOffline, at: now)))
-        return events
+        isOnline ? present(push, kind, at: now) : storedPushes.store(push, at: now)
     }
 
     /// Sets whether the device is online.
@@ -157,30 +107,24 @@ public struct SimulatedDevice: Sendable, Hashable {
     /// - Returns: The pushes that were stored for a device that comes online, which it receives now.
     mutating func setOnline(_ isOnline: Bool) -> [DeliveredPush] {
         self.isOnline = isOnline
-        guard isOnline else { return [] }
-        defer { storedPushes = [:] }
-        return storedPushes.values.sorted { $0.number < $1.number }
+        return isOnline ? storedPushes.removeAll() : []
     }
 
     /// The time at which the first stored push expires, in milliseconds since 1970; nil when none is stored.
-    var firstExpiry: Int64? { storedPushes.values.map(\.storageEnd).min() }
+    var firstExpiry: Int64? { storedPushes.firstExpiry }
 
     /// Removes the stored pushes that have expired, and returns them in the order of their arrival.
-    mutating func removeExpired(at now: Int64) -> [DeliveredPush] {
-        let expired = storedPushes.values.filter { $0.isLate(at: now) }
-        for push in expired { storedPushes[push.slot] = nil }
-        return expired.sorted { $0.number < $1.number }
-    }
+    mutating func removeExpired(at now: Int64) -> [DeliveredPush] { storedPushes.removeExpired(at: now) }
 
     /// Restores the state after a push of an earlier run whose last delivery event is of this kind.
     mutating func restore(_ push: DeliveredPush, after kind: DeliveryEvent.Kind) {
         if kind == .storedDeviceOffline {
             isOnline = false
-            storedPushes[push.slot] = push
+            storedPushes.insert(push)
         } else if push.isLiveActivity, let change = try? ActivityChange(push) {
             apply(change, of: push, at: push.time)
         } else if push.isShown {
-            show(push)
+            notifications.show(push)
         }
     }
 
@@ -192,7 +136,7 @@ public struct SimulatedDevice: Sendable, Hashable {
         let type = push.payload?["aps"]?["attributes-type"]?.stringValue ?? ""
         let token = hasToken ? id : nil
         startedActivities.append(StartedActivity(id: id, token: token, attributesType: type, startedBy: push.number))
-        if startedActivities.count > SimulatedDevice.shownLimit { startedActivities.removeFirst() }
+        if startedActivities.count > ShownNotifications.limit { startedActivities.removeFirst() }
     }
 
     /// Sets the state of the activity that a push starts.
@@ -205,20 +149,7 @@ public struct SimulatedDevice: Sendable, Hashable {
 
     /// Sets the state of the activity after a change.
     private mutating func apply(_ change: ActivityChange, of push: DeliveredPush, at now: Int64) {
-        var baseline = activity?.baseline
-        if let content = change.contentState, baseline == nil || !push.hasChangedType {
-            baseline = ContentBaseline(content, of: push.number, after: baseline)
-        }
-        let aps = push.payload?["aps"] ?? .null
-        activity = Activity(
-            timestamp: change.timestamp,
-            content: change.contentState ?? activity?.content,
-            baseline: baseline,
-            hasEnded: change.event == .end,
-            source: Source(push),
-            staleTime: aps["stale-date"]?.wholeValue,
-            removalTime: change.event == .end ? ActivityPresentation.removalTime(aps, at: now) : nil
-        )
+        activity = Activity(change, of: push, after: activity, at: now)
     }
 
     private mutating func present(
@@ -235,14 +166,8 @@ public struct SimulatedDevice: Sendable, Hashable {
             let fate = activity.hasEnded ? DeliveryEvent.Kind.activityEnded : .replacedOnDevice
             return [(before.number, DeliveryEvent(fate, by: push.number, at: now)), (push.number, event)]
         }
-        if push.isShown { show(push) }
+        if push.isShown { notifications.show(push) }
         return [(push.number, DeliveryEvent(kind, at: now))]
-    }
-
-    private mutating func show(_ push: DeliveredPush) {
-        notifications.removeAll { $0.collapseID != nil && $0.collapseID == push.collapseID && $0.topic == push.topic }
-        notifications.append(push)
-        if notifications.count > SimulatedDevice.shownLimit { notifications.removeFirst() }
     }
 
     /// Returns the rule that the token breaks with the event of a push, and the reason; nil when the token is right,
@@ -297,19 +222,7 @@ public struct SimulatedDevice: Sendable, Hashable {
         }
         let undecodable = SimulatedDevice.undecodable(push, at: now)
         guard change.event != .start else { return undecodable ?? DeliveryEvent(kind, at: now, "an activity starts") }
-        let timestamp = change.timestamp
-        if let activity {
-            guard !activity.hasEnded else {
-                return DeliveryEvent(ignoredAt: now, .activityAfterEnd, "the activity has ended")
-            }
-            guard timestamp > activity.timestamp else {
-                return DeliveryEvent(
-                    ignoredAt: now,
-                    timestamp < activity.timestamp ? .activityTimestampOlder : .activityTimestampRepeated,
-                    "its timestamp \(timestamp) is not after \(activity.timestamp) of the content on screen"
-                )
-            }
-        }
+        if let (rule, note) = activity?.problem(with: change) { return DeliveryEvent(ignoredAt: now, rule, note) }
         if let undecodable { return undecodable }
         apply(change, of: push, at: now)
         return DeliveryEvent(kind, at: now)
@@ -331,12 +244,5 @@ extension SimulatedDevice: CustomStringConvertible {
             stored.isEmpty ? nil : "stored \(stored.values.sorted())", activity.map { "activity \($0)" },
         ]
         return values.compactMap(\.self).joined(separator: ", ")
-    }
-}
-
-extension SimulatedDevice.Activity: CustomStringConvertible {
-    /// The content with its timestamp, and whether the activity has ended.
-    public var description: String {
-        "\(String(decoding: contentState, as: UTF8.self)) at \(timestamp)" + (hasEnded ? ", ended" : "")
     }
 }

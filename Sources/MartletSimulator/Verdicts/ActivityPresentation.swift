@@ -11,7 +11,7 @@ struct ActivityPresentation: Sendable, Hashable {
     let isVisible: Bool
 
     /// The maximum number of milliseconds for which an ended activity stays on the Lock Screen: four hours.
-    private static let longestStay: Int64 = 4 * 60 * 60 * 1_000
+    static let longestStay: Int64 = 4 * 60 * 60 * 1_000
 
     /// Creates the presentation of a push from the member `aps` of its payload, at its time of delivery in milliseconds
     /// since 1970.
