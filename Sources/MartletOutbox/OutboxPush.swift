@@ -33,6 +33,8 @@ package struct OutboxPush: Sendable, Hashable {
     package var user: String?
     /// The number of the job that the push belongs to; nil for a push that was sent singly.
     package var job: Int64?
+    /// The number of the ``StoredSession`` that the push belongs to; nil for a push that a caller sent.
+    package var session: Int64?
     /// The limit that the push to a user counts towards, which is not stored; nil for a push that is not counted.
     package var alertLimit: AlertLimit?
 
@@ -50,7 +52,8 @@ package struct OutboxPush: Sendable, Hashable {
         orderKey: String? = nil,
         traceParent: String? = nil,
         user: String? = nil,
-        job: Int64? = nil
+        job: Int64? = nil,
+        session: Int64? = nil
     ) {
         self.lane = lane
         self.id = id
@@ -65,6 +68,7 @@ package struct OutboxPush: Sendable, Hashable {
         self.traceParent = traceParent
         self.user = user
         self.job = job
+        self.session = session
     }
 
     package var urgency: Urgency { job == nil ? Urgency(priority: headers.priority) : .job }
