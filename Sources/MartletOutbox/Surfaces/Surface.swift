@@ -82,6 +82,15 @@ package struct StoredSurface: Sendable, Hashable {
         self.withdrawnAt = withdrawnAt
         self.cursor = cursor
     }
+
+    /// Returns whether the surface is shown with the content of another one, so that storing that changes nothing.
+    ///
+    /// Users are compared byte by byte: Swift takes some for equal that are not.
+    package func shows(_ other: Surface) -> Bool {
+        let (own, new) = (surface.audience.columns, other.audience.columns)
+        return withdrawnAt == nil && surface.fingerprint == other.fingerprint && surface.endsAt == other.endsAt
+            && own.kind == new.kind && own.text.utf8.elementsEqual(new.text.utf8)
+    }
 }
 
 /// A condition for the change of a surface (RFC 9110 section 13.1).

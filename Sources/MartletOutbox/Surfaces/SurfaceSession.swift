@@ -12,14 +12,16 @@ package struct StoredSession: Sendable, Hashable {
     package var installation: Int64
     /// The revision of the surface with which the installation was in its audience last; 0 once it has left it.
     package var revision: Int64
-    /// The number of changes of the session, by which a step notices that another change came first.
+    /// The version, which increases with each change, and by which a step notices that another change came first.
     package var version: Int64
     /// The JSON of the session's decisions, which the store does not interpret; empty before the first step.
     package var state: [UInt8]
     /// The results of pushes that have ended since the last step, in their order.
     package var results: [SessionResult]
-    /// The time of the next step, in milliseconds since 1970; nil to wait for a change.
+    /// The time of the next step, in milliseconds since 1970; 0 after a change, and nil to wait for one.
     package var dueAt: Int64?
+    /// Whether the state cannot be decrypted, because its row was changed: it is empty.
+    package var isDamaged = false
 
     /// Creates a session as it was read.
     package init(
@@ -59,19 +61,6 @@ package struct SessionResult: Sendable, Hashable {
         self.status = status
         self.endedAt = endedAt
     }
-
-    /// Returns the results in a column: a line for each, with identifier, state, status and time, separated by spaces.
-    ///
-    /// Lines that are not results are ignored. The status is `-` for none.
-    static func read(_ text: String?) -> [SessionResult] {
-        (text ?? "").split(separator: "\n").compactMap { line in
-            let words = line.split(separator: " ")
-            guard words.count == 4, let id = try? APNsID(String(words[0])), let endedAt = Int64(words[3]),
-                let state = Outcome.State(rawValue: String(words[1]))
-            else { return nil }
-            return SessionResult(id: id, state: state, status: Int(words[2]), endedAt: endedAt)
-        }
-    }
 }
 
 /// A session that is due, with everything that its next step depends on.
@@ -86,6 +75,19 @@ package struct DueSession: Sendable, Hashable {
         self.surface = surface
         self.installation = installation
     }
+
+    /// The surface and the installation, to which the encrypted state belongs.
+    var place: SessionPlace {
+        SessionPlace(app: surface.surface.app, surface: surface.surface.id, installation: installation.installation.id)
+    }
+}
+
+/// The surface and the installation of a session, which are the same in each store.
+struct SessionPlace: Sendable, Hashable {
+    var app: String
+    /// The identifier of the surface.
+    var surface: String
+    var installation: InstallationID
 }
 
 /// A step of a session: its new state, and the pushes that are stored together with it.
@@ -94,10 +96,12 @@ package struct SessionStep: Sendable {
     package let session: Int64
     /// The version with which the session was read: the step is stored only while it still has it.
     package let version: Int64
-    package let state: [UInt8]
+    /// The surface and the installation of the session.
+    let place: SessionPlace
+    package private(set) var state: [UInt8]
     /// The time of the next step, in milliseconds since 1970; nil to wait for a change.
     package let dueAt: Int64?
-    /// Whether the session is removed, because its surface is withdrawn and nothing of it is on the phone.
+    /// Whether the session is removed, because nothing of the surface is on the phone, and nothing shall be.
     package let isFinished: Bool
     /// The identifiers of pushes that are cancelled, unless they are claimed or have ended.
     package let cancelled: [APNsID]
@@ -107,36 +111,38 @@ package struct SessionStep: Sendable {
     /// Creates a step, and calculates the hashes of its pushes on the executor of the caller.
     ///
     /// - Parameters:
-    ///   - session: The session as it was read.
+    ///   - due: The session as it was read.
     ///   - state: The new state.
     ///   - dueAt: The time of the next step; nil to wait for a change.
     ///   - isFinished: Whether the session is removed.
     ///   - cancelled: The identifiers of pushes to cancel.
     ///   - pushes: The pushes, of the app of the surface and without identifiers of a caller.
     package init(
-        of session: StoredSession,
+        of due: DueSession,
         state: [UInt8],
         dueAt: Int64?,
         isFinished: Bool = false,
         cancelled: [APNsID] = [],
         pushes: [OutboxPush] = []
     ) {
-        self.session = session.number
-        version = session.version
+        session = due.session.number
+        version = due.session.version
+        place = due.place
         self.state = state
         self.dueAt = dueAt
         self.isFinished = isFinished
         self.cancelled = cancelled
         self.pushes = pushes.map { push in
             var push = push
-            push.session = session.number
+            push.session = due.session.number
             return HashedPush(push)
         }
     }
 
     /// Returns the step with another form of its state and its pushes.
-    func replacing(pushes: [HashedPush]) -> SessionStep {
+    func replacing(state: [UInt8], pushes: [HashedPush]) -> SessionStep {
         var step = self
+        step.state = state
         step.pushes = pushes
         return step
     }
@@ -147,7 +153,7 @@ package enum SessionStepResult: Sendable, Hashable {
     /// The step is stored.
     ///
     /// A push that was not stored, such as one to a token that Apple has reported as unregistered, has the result
-    /// `cancelled`, and the session is due at once.
+    /// `cancelled`, as one that the step has cancelled, and the session is due at once.
     case stored
     /// The session has another version or was removed: nothing is stored.
     case outdated

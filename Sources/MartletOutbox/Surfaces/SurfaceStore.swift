@@ -18,16 +18,16 @@ package import MartletCore
 ///   session since it was read.
 /// - A push that ends adds its ``SessionResult`` to its session in the same transaction, whatever ends it, and makes
 ///   the session due.
-/// - A change of an installation makes its sessions due in the same transaction, and records an event while its app
-///   has surfaces.
+/// - A change of an installation, of anything but the times of reports, makes its sessions due in the same transaction.
+///   It also records an event while its app has surfaces that are not withdrawn.
 /// - The removal of an installation removes its sessions and its events.
 ///
 /// Times are milliseconds since 1970. Methods can be called concurrently. Texts may not contain control characters.
 package protocol SurfaceStore: Sendable {
     /// Stores a surface: a new one, or the new state of a stored one.
     ///
-    /// A stored surface with the same fingerprint, audience and end, which was not withdrawn, does not change. Otherwise
-    /// its revision increases, and its first page is due.
+    /// The condition is checked first. Then a stored surface with the same fingerprint, audience and end, which was not
+    /// withdrawn, does not change. Otherwise its revision increases, and its first page is due.
     ///
     /// - Parameters:
     ///   - surface: The surface.
@@ -43,15 +43,16 @@ package protocol SurfaceStore: Sendable {
         at now: Int64
     ) async throws(OutboxError) -> SurfaceChange
 
-    /// Withdraws a surface, whose sessions then remove it from the phones.
+    /// Withdraws a surface, whose sessions then remove it from the phones: they are due after its first page, which has
+    /// no installations.
     ///
     /// - Parameters:
     ///   - id: The identifier.
     ///   - app: The app.
     ///   - condition: The condition that the stored surface must meet.
     ///   - now: The time.
-    /// - Returns: The surface with a new revision; `unchanged` for one that was withdrawn before; `refused(nil)` for an
-    ///   unknown one.
+    /// - Returns: The surface with a new revision; `unchanged` for one that meets the condition and was withdrawn before;
+    ///   `refused(nil)` for an unknown one.
     /// - Throws: ``OutboxError``; nothing has changed then.
     func withdraw(
         _ id: String,
@@ -73,15 +74,16 @@ package protocol SurfaceStore: Sendable {
     /// - Throws: ``OutboxError`` when they cannot be read.
     func surfaces(of app: String, after number: Int64, limit: Int) async throws(OutboxError) -> [StoredSurface]
 
-    /// Returns the surfaces that installations of a user, or an installation, may show, without those whose audience
-    /// is an expression, and without withdrawn ones.
+    /// Returns the surfaces that installations of a user, or an installation, may show, in the order of their numbers:
+    /// without those whose audience is an expression, and without withdrawn ones.
     func surfaces(
         for user: String,
         _ installation: InstallationID,
         of app: String
     ) async throws(OutboxError) -> [StoredSurface]
 
-    /// Returns the surfaces of an app whose audience is an expression, and which are not withdrawn.
+    /// Returns the surfaces of an app whose audience is an expression, and which are not withdrawn, in the order of
+    /// their numbers.
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface]
 
     /// Returns sessions of a surface, each with its installation, in the order of the installations.
@@ -103,8 +105,11 @@ package protocol SurfaceStore: Sendable {
 
     /// Stores a page of a surface: each installation that exists gets a session with the revision, which is due.
     ///
-    /// After the last page, the sessions of installations that no page has named with the revision are due, too: they
-    /// have left the audience.
+    /// After the last page, the sessions of installations that no page has named with the revision get the revision 0
+    /// and are due, too: they have left the audience. If there are very many, the surface keeps a cursor, so that an
+    /// empty page follows.
+    ///
+    /// The event of an installation of the page gets a new number, because its surfaces may have been read before.
     ///
     /// - Parameters:
     ///   - page: The page.
@@ -118,12 +123,13 @@ package protocol SurfaceStore: Sendable {
 
     /// Stores the sessions of an installation, which are due, and removes its event.
     ///
-    /// The other sessions of the installation get the revision 0 and are due, because it has left their audience. A
-    /// surface that has changed since it was read is left out in any case: its pages name the installations.
+    /// The other sessions of the installation with the current revision of their surface get the revision 0 and are due,
+    /// because it has left their audience. A surface that has changed since it was read is left out in any case: its
+    /// pages name the installations.
     ///
     /// - Parameters:
-    ///   - surfaces: All surfaces whose audience the installation is in, as they were read.
-    ///   - event: The event. It stays if the installation has changed since.
+    ///   - surfaces: All surfaces whose audience the installation is in, as they were read after the event.
+    ///   - event: The event. If the installation has a newer one, this changes nothing.
     ///   - now: The time.
     /// - Throws: ``OutboxError``; the call can be repeated then.
     func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws(OutboxError)
