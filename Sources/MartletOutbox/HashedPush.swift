@@ -56,6 +56,7 @@ extension OutboxPush {
     /// - The urgency: it follows from the priority and the job, and a wrong one does not change what is sent.
     /// - The job: it changes nothing that is sent, and it has another number after a move to another store. A wrong one
     ///   shows in the counts of the jobs, which ``OutboxCheck`` compares with the pushes.
+    /// - The session: it changes nothing that is sent, either.
     /// - The place behind other pushes of an order key, and the numbers of attempts: they change with other pushes, and
     ///   with each attempt.
     /// - The time of acceptance, and the user of a push to a token: the transaction sets them, and they change nothing

@@ -124,6 +124,8 @@ package actor OutboxMove {
         let moving = rows.map { row in
             var row = row
             row.push.job = row.push.job.flatMap { jobs[$0] }
+            // Surfaces are not moved.
+            row.push.session = nil
             return row
         }
         try await database.connections.adopt(moving, apps: moving.map { apps[$0.appInFile] ?? 0 })
@@ -227,7 +229,7 @@ struct MovingPush: Sendable {
         checksum = stored
         if DuePush.hasChangedTime(row), !due.claimed.push.differs(from: stored) { checksum = stored.map { ~$0 } }
         user = row.optionalText(at: 25)
-        fingerprint = row.optionalBlob(at: 28)
+        fingerprint = row.optionalBlob(at: 29)
         acceptedAt = due.claimed.acceptedAt
         attempts = due.claimed.attempts
         unknownTries = due.claimed.unknownTries

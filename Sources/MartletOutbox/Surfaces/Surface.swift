@@ -61,7 +61,8 @@ package struct StoredSurface: Sendable, Hashable {
     package var withdrawnAt: Int64?
     /// The number of the last installation that got the current state; nil once all of them have it.
     package var cursor: Int64?
-    /// Whether the request cannot be decrypted, because its row was changed: nothing can be sent for it.
+    /// Whether the request cannot be decrypted, or the audience cannot be read, because its row was changed: nothing
+    /// can be sent for it.
     package var isDamaged = false
 
     /// Creates a surface as it was read.
@@ -88,8 +89,8 @@ package struct StoredSurface: Sendable, Hashable {
     /// Users are compared byte by byte: Swift takes some for equal that are not.
     package func shows(_ other: Surface) -> Bool {
         let (own, new) = (surface.audience.columns, other.audience.columns)
-        return withdrawnAt == nil && surface.fingerprint == other.fingerprint && surface.endsAt == other.endsAt
-            && own.kind == new.kind && own.text.utf8.elementsEqual(new.text.utf8)
+        return withdrawnAt == nil && !isDamaged && surface.fingerprint == other.fingerprint
+            && surface.endsAt == other.endsAt && own.kind == new.kind && own.text.utf8.elementsEqual(new.text.utf8)
     }
 }
 

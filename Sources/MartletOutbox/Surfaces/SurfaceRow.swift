@@ -19,14 +19,14 @@ enum SurfaceRow {
 }
 
 extension StoredSurface {
-    /// Reads the columns ``SurfaceRow/columns``; nil for an audience that cannot be read.
-    init?(_ row: borrowing some DatabaseRow & ~Copyable, app: String) {
-        guard let audience = SurfaceAudience(kind: row.text(at: 4), text: row.text(at: 5)) else { return nil }
+    /// Reads the columns ``SurfaceRow/columns``; with an audience that cannot be read, the surface is damaged.
+    init(_ row: borrowing some DatabaseRow & ~Copyable, app: String) {
+        let audience = SurfaceAudience(kind: row.text(at: 4), text: row.text(at: 5))
         let surface = Surface(
             app: app,
             id: row.text(at: 2),
             caller: row.text(at: 3),
-            audience: audience,
+            audience: audience ?? .users([]),
             request: row.bytes(at: 7),
             fingerprint: row.bytes(at: 6),
             endsAt: row.optionalInteger(at: 8)
@@ -40,6 +40,7 @@ extension StoredSurface {
             withdrawnAt: row.optionalInteger(at: 11),
             cursor: row.optionalInteger(at: 13)
         )
+        isDamaged = audience == nil
     }
 }
 

@@ -51,8 +51,8 @@ package protocol SurfaceStore: Sendable {
     ///   - app: The app.
     ///   - condition: The condition that the stored surface must meet.
     ///   - now: The time.
-    /// - Returns: The surface with a new revision; `unchanged` for one that meets the condition and was withdrawn before;
-    ///   `refused(nil)` for an unknown one.
+    /// - Returns: The surface with a new revision; `unchanged` for one that meets the condition and was withdrawn
+    ///   before; `refused(nil)` for an unknown one.
     /// - Throws: ``OutboxError``; nothing has changed then.
     func withdraw(
         _ id: String,
@@ -123,9 +123,9 @@ package protocol SurfaceStore: Sendable {
 
     /// Stores the sessions of an installation, which are due, and removes its event.
     ///
-    /// The other sessions of the installation with the current revision of their surface get the revision 0 and are due,
-    /// because it has left their audience. A surface that has changed since it was read is left out in any case: its
-    /// pages name the installations.
+    /// The other sessions of the installation with the current revision of their surface get the revision 0 and are
+    /// due, because it has left their audience. A surface that has changed since it was read is left out in any case:
+    /// its pages name the installations.
     ///
     /// - Parameters:
     ///   - surfaces: All surfaces whose audience the installation is in, as they were read after the event.
