@@ -101,7 +101,7 @@ package struct OutboxCheck: Sendable, Hashable {
     mutating func add(surfaces: Int, sessions: Int, lost: Int) {
         self.surfaces += surfaces
         self.sessions += sessions
-        if lost > 0 { problems.append("\(lost) sessions have no surface or no installation") }
+        if lost > 0 { problems.append("the number of sessions without a surface or an installation is \(lost)") }
     }
 
     /// Adds a push that was read.
