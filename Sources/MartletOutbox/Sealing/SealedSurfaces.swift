@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import MartletCore
 internal import MartletTransport
 
 /// The surfaces of a sealed outbox.

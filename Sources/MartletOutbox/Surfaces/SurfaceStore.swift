@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import MartletCore
-
 /// The surfaces of apps, and their sessions on installations.
 ///
 /// A relay brings a surface to phones in three kinds of work, each of which a crash only repeats:
