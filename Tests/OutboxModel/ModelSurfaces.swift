@@ -258,7 +258,12 @@ extension OutboxModel {
         let session = surfaces.sessions.first { $0.number == step.session }
         guard surfaces.change(by: step) else { return .outdated }
         let app = session.flatMap { surfaces.surface($0.surface) }?.surface.app ?? ""
-        for id in step.cancelled { _ = cancel(id, of: app, at: now) }
+        for id in step.cancelled {
+            guard let number = numbers[Name(app: app, id: id)], claimed[number] == nil,
+                rows[number]?.push.session == step.session
+            else { continue }
+            end(number, Outcome(.cancelled), at: now)
+        }
         for (push, answer) in zip(step.pushes.map(\.push), accept(step.pushes.map(\.push), at: now)) {
             guard answer != .accepted else { continue }
             let result = SessionResult(id: push.id, state: .cancelled, status: nil, endedAt: now)

@@ -160,12 +160,7 @@ final class SessionTable {
         try changeState.run(with: step.state, step.dueAt, step.session, step.version)
         guard database.connection.changes > 0 else { return .outdated }
         // Before the new pushes, which may wait behind them.
-        for id in step.cancelled {
-            guard let app = database.number(ofKnown: step.place.app), let known = try pushes.known(id, app),
-                known.status.state == .accepted, let number = known.number
-            else { continue }
-            try pushes.end(number, Outcome(.cancelled), at: now)
-        }
+        for number in try unclaimed(step) { try pushes.end(number, Outcome(.cancelled), at: now) }
         database.state.latest = max(database.state.latest, now)
         for hashed in step.pushes {
             guard try pushes.accept(hashed, at: now) != .accepted else { continue }
@@ -176,5 +171,22 @@ final class SessionTable {
             try database.connection.prepare("DELETE FROM surface_session WHERE number = ?").run(with: step.session)
         }
         return .stored
+    }
+
+    /// Returns the numbers of the pushes that a step cancels, without claimed ones.
+    private func unclaimed(_ step: SessionStep) throws(SQLiteError) -> [Int64] {
+        guard !step.cancelled.isEmpty, let app = database.number(ofKnown: step.place.app) else { return [] }
+        let row = try database.connection.prepare(
+            """
+            SELECT number FROM push
+            WHERE apns_id = ? AND app = ? AND session = ? AND (ready_at IS NOT NULL OR is_in_line = 1)
+            """
+        )
+        var numbers: [Int64] = []
+        for id in step.cancelled {
+            try row.bind(id.bytes, app, step.session)
+            numbers += try row.all { $0.integer(at: 0) }
+        }
+        return numbers.filter { database.state.claimed[$0] == nil }
     }
 }

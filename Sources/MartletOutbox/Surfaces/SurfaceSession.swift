@@ -103,7 +103,7 @@ package struct SessionStep: Sendable {
     package let dueAt: Int64?
     /// Whether the session is removed, because nothing of the surface is on the phone, and nothing shall be.
     package let isFinished: Bool
-    /// The identifiers of pushes that are cancelled, unless they are claimed or have ended.
+    /// The identifiers of pushes of the session that are cancelled, unless they are claimed or have ended.
     package let cancelled: [APNsID]
     /// The pushes, which have the number of the session, and identifiers that no other push has.
     package private(set) var pushes: [HashedPush]
@@ -115,7 +115,7 @@ package struct SessionStep: Sendable {
     ///   - state: The new state.
     ///   - dueAt: The time of the next step; nil to wait for a change.
     ///   - isFinished: Whether the session is removed.
-    ///   - cancelled: The identifiers of pushes to cancel.
+    ///   - cancelled: The identifiers of pushes of the session to cancel.
     ///   - pushes: The pushes, of the app of the surface and without identifiers of a caller.
     package init(
         of due: DueSession,
