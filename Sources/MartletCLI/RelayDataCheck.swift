@@ -49,6 +49,7 @@ extension OutboxCheck {
             "data": .string("\(location)"), "is-sound": .bool(isSound), "waiting": .integer(waiting),
             "dead-letters": .integer(deadLetters), "damaged": .integer(damaged), "outcomes": .integer(outcomes),
             "installations": .integer(installations), "tickets": .integer(tickets), "jobs": .integer(jobs),
+            "surfaces": .integer(surfaces), "surface-sessions": .integer(sessions),
             "sealing-key": sealingKey.map { JSONValue.integer($0) } ?? .null, "has-plain-rows": .bool(hasPlainRows),
             "problems": .array(problems.map { .string($0) }),
             "damaged-pushes": .array(damagedPushes.map(\.json)),
@@ -65,7 +66,8 @@ extension OutboxCheck {
         lines.append(
             "\(waiting.counted("waiting push")), \(deadLetters.counted("dead letter")), "
                 + "\(outcomes.counted("outcome")), \(installations.counted("installation")), "
-                + "\(tickets.counted("ticket")), \(jobs.counted("job")). Damaged pushes: \(damaged.grouped)."
+                + "\(tickets.counted("ticket")), \(jobs.counted("job")), \(surfaces.counted("surface")) with "
+                + "\(sessions.counted("session")). Damaged pushes: \(damaged.grouped)."
         )
         if let sealingKey {
             let rest = hasPlainRows ? "; the next start of a relay seals the rows that are not" : ""

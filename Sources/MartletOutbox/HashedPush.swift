@@ -58,6 +58,7 @@ extension OutboxPush {
     ///   shows in the counts of the jobs, which ``OutboxCheck`` compares with the pushes.
     /// - The number of the installation: it changes nothing that is sent. A wrong one names another phone in the list
     ///   of the job's pushes.
+    /// - The session: it changes nothing that is sent, either.
     /// - The place behind other pushes of an order key, and the numbers of attempts: they change with other pushes, and
     ///   with each attempt.
     /// - The time of acceptance, and the user of a push to a token: the transaction sets them, and they change nothing

@@ -6,8 +6,9 @@ package import MartletCore
 ///
 /// It needs no sealing keys: the checksums are those of the sealed values.
 ///
-/// Installations, tickets and jobs have no checksums: they are counted, and SQLite finds damage in the structure of its
-/// file. The numbers of pushes that a job has are compared with its pushes.
+/// Installations, tickets, jobs and surfaces have no checksums: they are counted, and SQLite finds damage in the
+/// structure of its file. The numbers of pushes that a job has are compared with its pushes, and a session must have its
+/// surface and its installation.
 package struct OutboxCheck: Sendable, Hashable {
     /// The parts of a stored push that can differ from what was accepted.
     package enum Part: String, Sendable, Hashable {
@@ -47,6 +48,9 @@ package struct OutboxCheck: Sendable, Hashable {
     package var installations = 0
     package var tickets = 0
     package private(set) var jobs = 0
+    package private(set) var surfaces = 0
+    /// The number of sessions of surfaces on installations.
+    package private(set) var sessions = 0
     /// The number of the key that seals the outbox; nil for one that is not sealed.
     package private(set) var sealingKey: Int64?
     /// Whether a sealed outbox may have rows that the next start of a relay seals.
@@ -91,6 +95,13 @@ package struct OutboxCheck: Sendable, Hashable {
     mutating func add(jobs count: Int, miscounted: Int) {
         jobs += count
         if miscounted > 0 { problems.append("the counts of \(miscounted) jobs differ from their pushes") }
+    }
+
+    /// Adds surfaces, and sessions, of which some have no surface or no installation.
+    mutating func add(surfaces: Int, sessions: Int, lost: Int) {
+        self.surfaces += surfaces
+        self.sessions += sessions
+        if lost > 0 { problems.append("the number of sessions without a surface or an installation is \(lost)") }
     }
 
     /// Adds a push that was read.

@@ -42,6 +42,8 @@ package struct OutboxPush: Sendable, Hashable {
     ///
     /// It orders the pushes of the job: ``JobStore/pushes(of:in:after:limit:)`` returns them by it.
     package var installation: Int64?
+    /// The number of the ``StoredSession`` that the push belongs to; nil for a push that a caller sent.
+    package var session: Int64?
     /// The limit that the push to a user counts towards, which is not stored; nil for a push that is not counted.
     package var alertLimit: AlertLimit?
 
@@ -59,7 +61,8 @@ package struct OutboxPush: Sendable, Hashable {
         orderKey: String? = nil,
         traceParent: String? = nil,
         user: String? = nil,
-        job: Int64? = nil
+        job: Int64? = nil,
+        session: Int64? = nil
     ) {
         self.lane = lane
         self.id = id
@@ -74,6 +77,7 @@ package struct OutboxPush: Sendable, Hashable {
         self.traceParent = traceParent
         self.user = user
         self.job = job
+        self.session = session
     }
 
     package var urgency: Urgency { job == nil ? Urgency(priority: headers.priority) : .job }

@@ -161,6 +161,9 @@ package protocol OutboxStore: Sendable {
     /// The jobs of apps, whose pushes wait with the others.
     var jobs: any JobStore { get }
 
+    /// The surfaces of apps, and their sessions on installations, whose pushes wait with the others.
+    var surfaces: any SurfaceStore { get }
+
     /// The link to the other relays that share the store; nil for a store that a single relay uses.
     var shared: (any SharedOutbox)? { get }
 

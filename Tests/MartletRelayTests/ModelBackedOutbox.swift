@@ -13,6 +13,7 @@ extension ModelBackedOutbox {
     var records: any OutboxRecords { model.records }
     var installations: any InstallationStore { model.installations }
     var jobs: any JobStore { model.jobs }
+    var surfaces: any SurfaceStore { model.surfaces }
     var shared: (any SharedOutbox)? { model.shared }
     var localFile: (any OutboxFile)? { model.localFile }
     var measures: OutboxMeasures { model.measures }

@@ -18,6 +18,11 @@ struct InstallationModel: Sendable {
     private var entries: [Entry] = []
     private var lastNumber: Int64 = 0
 
+    /// All installations in the order of their numbers.
+    var all: [StoredInstallation] { entries.map(\.stored) }
+
+    func installation(_ number: Int64) -> StoredInstallation? { all.first { $0.number == number } }
+
     mutating func add(_ ticket: EnrollmentTicket) { tickets[ticket.hash] = ticket }
 
     func ticket(_ hash: [UInt8], at now: Int64) -> EnrollmentTicket? {
@@ -308,7 +313,8 @@ struct ModelInstallations: InstallationStore {
 
     func enroll(_ enrollment: Enrollment, at now: Int64) -> Bool {
         disk.model.withLock { model in
-            guard let tokens = model.installations.enroll(enrollment, after: model.lastNumber, at: now)
+            let push = model.lastNumber
+            guard let tokens = model.changeInstallations({ $0.enroll(enrollment, after: push, at: now) })
             else { return false }
             for token in tokens { _ = model.markRegistered(token, of: enrollment.installation.app) }
             return true
@@ -319,15 +325,18 @@ struct ModelInstallations: InstallationStore {
         disk.model.withLock { model in
             let copy = model
             let push = model.lastNumber
-            return model.installations.importPage(page, of: app, after: push, at: now) { token, environment in
-                copy.isUnregistered(token, environment, of: app)
+            return model.changeInstallations { installations in
+                installations.importPage(page, of: app, after: push, at: now) { token, environment in
+                    copy.isUnregistered(token, environment, of: app)
+                }
             }
         }
     }
 
     func replace(_ stored: StoredInstallation, with new: Installation) -> Bool {
         disk.model.withLock { model in
-            guard let tokens = model.installations.replace(stored, with: new, after: model.lastNumber)
+            let push = model.lastNumber
+            guard let tokens = model.changeInstallations({ $0.replace(stored, with: new, after: push) })
             else { return false }
             for token in tokens { _ = model.markRegistered(token, of: new.app) }
             return true
@@ -335,13 +344,13 @@ struct ModelInstallations: InstallationStore {
     }
 
     func remove(_ id: InstallationID, of app: String) -> Bool {
-        disk.model.withLock { $0.installations.remove(id, of: app) }
+        disk.model.withLock { model in model.changeInstallations { $0.remove(id, of: app) } }
     }
 
     func removeUser(_ user: String, of app: String) -> Int {
         disk.model.withLock { model in
             model.alerts.removeUser(user, of: app)
-            return model.installations.removeUser(user, of: app)
+            return model.changeInstallations { $0.removeUser(user, of: app) }
         }
     }
 

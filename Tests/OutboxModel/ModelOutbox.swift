@@ -17,6 +17,7 @@ package final class ModelOutbox: OutboxStore {
     package var records: any OutboxRecords { ModelRecords(disk: disk) }
     package var installations: any InstallationStore { ModelInstallations(disk: disk) }
     package var jobs: any JobStore { ModelJobs(disk: disk) }
+    package var surfaces: any SurfaceStore { ModelSurfaces(disk: disk) }
     package var shared: (any SharedOutbox)? { nil }
     package var localFile: (any OutboxFile)? { nil }
     package var measures: OutboxMeasures { OutboxMeasures() }

@@ -54,6 +54,7 @@ package struct OutboxModel: Sendable {
     private var lastClaim: Int64 = 0
     var installations = InstallationModel()
     var jobs = JobModel()
+    var surfaces = SurfaceModel()
     var alerts = AlertModel()
     /// Pushes that may wait at once.
     package var limit = Int.max
@@ -96,7 +97,7 @@ package struct OutboxModel: Sendable {
         {
             return .suppressed(found)
         }
-        if push.job != nil, status(of: push.id, of: push.lane.app) != nil { return .conflict }
+        if push.job != nil || push.session != nil, status(of: push.id, of: push.lane.app) != nil { return .conflict }
         if let user = push.user, owner(of: push)?.utf8.elementsEqual(user.utf8) != true { return .formerUser }
         guard rows.count < limit else { return .full }
         guard alerts.count(push, at: now) else { return .limited }
@@ -181,6 +182,10 @@ package struct OutboxModel: Sendable {
     mutating func end(_ number: Int64, _ outcome: Outcome, isTokenUnregistered: Bool = false, at now: Int64) {
         guard let row = rows.removeValue(forKey: number) else { return }
         if let job = row.push.job { jobs.count(1, outcome.state, of: job, at: now) }
+        if let session = row.push.session {
+            let result = SessionResult(id: row.push.id, state: outcome.state, status: outcome.status, endedAt: now)
+            surfaces.add(result, to: session)
+        }
         let name = Name(app: row.push.lane.app, id: row.push.id)
         // The caller may not know the earlier attempts.
         var outcome = outcome
@@ -204,7 +209,8 @@ package struct OutboxModel: Sendable {
             if let next = line.keys.min() { rows[next]?.readyAt = now }
         }
         if isTokenUnregistered, case .device(let token) = row.push.destination {
-            guard !installations.unregister(token, in: row.push.lane, before: number) else { return }
+            let lane = row.push.lane
+            guard !changeInstallations({ $0.unregister(token, in: lane, before: number) }) else { return }
             dead = dead.filter { !isRecord($0, of: token, row.push) }
             lastCursor += 1
             deadOwners[lastCursor] = name.app

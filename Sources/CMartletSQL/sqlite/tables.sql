@@ -23,7 +23,10 @@ CREATE TABLE push (
     -- its dead letters.
     job INTEGER,
     -- The number of the installation that the push of a job is for. A job has one push for each.
-    installation INTEGER
+    installation INTEGER,
+    -- The number of the session of a surface that the push belongs to; null for one that a caller sent. The session may
+    -- be removed before its pushes end.
+    session INTEGER
 );
 CREATE INDEX push_user ON push (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX push_job ON push (job, installation) WHERE job IS NOT NULL;
@@ -61,8 +64,8 @@ CREATE TABLE unregistered_token (
 );
 -- Without environment and topic, which would make it larger: a token has few rows.
 CREATE INDEX unregistered_token_token ON unregistered_token (app, token);
--- The data key that encrypts tokens, payloads and the requests of jobs, itself encrypted with the operator's key of
--- this number; no row for an outbox that is not sealed.
+-- The data key that encrypts tokens, payloads, the requests of jobs and surfaces, and the states of sessions, itself
+-- encrypted with the operator's key of this number; no row for an outbox that is not sealed.
 CREATE TABLE sealed_key (
     is_only INTEGER PRIMARY KEY CHECK (is_only = 1), id BLOB NOT NULL, number INTEGER NOT NULL, bytes BLOB NOT NULL,
     -- Whether all rows are sealed: an outbox may be sealed after its first push.
@@ -120,8 +123,10 @@ CREATE TABLE installation_activity (
     installation INTEGER NOT NULL, id TEXT NOT NULL, surface TEXT NOT NULL, started_at INTEGER, started_by TEXT,
     ended_by TEXT, ended_at INTEGER, PRIMARY KEY (installation, id)
 ) WITHOUT ROWID;
--- No row of these three is without its installation.
+-- No row of these is without its installation.
 CREATE TRIGGER installation_removal AFTER DELETE ON installation BEGIN
+    DELETE FROM surface_session WHERE installation = old.number;
+    DELETE FROM installation_event WHERE installation = old.number;
     DELETE FROM installation_token WHERE installation = old.number;
     DELETE FROM installation_tag WHERE installation = old.number;
     DELETE FROM installation_activity WHERE installation = old.number;
@@ -163,4 +168,105 @@ CREATE TABLE job_outcome (
 ) WITHOUT ROWID;
 CREATE TRIGGER job_removal AFTER DELETE ON job BEGIN
     DELETE FROM job_outcome WHERE job = old.number;
+END;
+-- The states that the phones of an audience shall show. `cursor` is the number of the last installation that got the
+-- current one; null once all of them have it. Numbers are not used again, because sessions keep that of their surface.
+CREATE TABLE surface (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, id TEXT NOT NULL, caller TEXT NOT NULL,
+    -- `users` with a JSON array of them, `installation` with its identifier, or `matching` with an expression.
+    audience_kind TEXT NOT NULL, audience TEXT NOT NULL,
+    -- The JSON from which the pushes are built, with its hash.
+    request BLOB NOT NULL, fingerprint BLOB NOT NULL,
+    ends_at INTEGER, created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, withdrawn_at INTEGER,
+    revision INTEGER NOT NULL, cursor INTEGER, UNIQUE (id, app)
+);
+CREATE INDEX surface_app ON surface (app, number);
+-- Also for the number of surfaces of an app.
+CREATE INDEX surface_audience ON surface (app, withdrawn_at, audience_kind, number);
+CREATE INDEX surface_installation ON surface (app, audience) WHERE audience_kind = 'installation';
+CREATE INDEX surface_unfinished ON surface (changed_at, number) WHERE cursor IS NOT NULL;
+CREATE INDEX surface_end ON surface (ends_at, number) WHERE withdrawn_at IS NULL AND ends_at IS NOT NULL;
+CREATE INDEX surface_withdrawal ON surface (withdrawn_at, number) WHERE withdrawn_at IS NOT NULL;
+-- The users of audiences, for the surfaces of a user.
+CREATE TABLE surface_user (
+    app INTEGER NOT NULL, user_id TEXT NOT NULL, surface INTEGER NOT NULL, PRIMARY KEY (app, user_id, surface)
+) WITHOUT ROWID;
+CREATE INDEX surface_user_surface ON surface_user (surface);
+CREATE TRIGGER surface_removal AFTER DELETE ON surface BEGIN
+    DELETE FROM surface_user WHERE surface = old.number;
+END;
+-- What the relay has sent of a surface to an installation, and what it knows of the phone. Each change increases the
+-- version, so that a step that was made of another one is not stored. Numbers are not used again, because pushes keep
+-- that of their session.
+CREATE TABLE surface_session (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, surface INTEGER NOT NULL, installation INTEGER NOT NULL,
+    -- That of the surface when the installation was in its audience last; 0 once it has left it.
+    revision INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    -- JSON; empty before the first step.
+    state BLOB NOT NULL,
+    -- The pushes that have ended since the last step, a line for each; null for none.
+    results TEXT,
+    -- The time of the next step; null to wait for a change.
+    due_at INTEGER,
+    UNIQUE (surface, installation)
+);
+CREATE INDEX surface_session_due ON surface_session (due_at, number) WHERE due_at IS NOT NULL;
+CREATE INDEX surface_session_installation ON surface_session (installation);
+CREATE INDEX surface_session_revision ON surface_session (surface, revision);
+-- The installations whose audiences may have changed. A change gives the event of an installation a greater number.
+CREATE TABLE installation_event (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, installation INTEGER NOT NULL UNIQUE
+);
+-- Inserting an installation here makes its sessions due, and records an event while its app has surfaces.
+CREATE VIEW installation_change AS SELECT number AS installation FROM installation;
+CREATE TRIGGER installation_change_insertion INSTEAD OF INSERT ON installation_change BEGIN
+    UPDATE surface_session SET due_at = 0, version = version + 1 WHERE installation = new.installation;
+    INSERT OR REPLACE INTO installation_event (installation) SELECT number FROM installation i
+        WHERE number = new.installation
+            AND EXISTS (SELECT 1 FROM surface WHERE app = i.app AND withdrawn_at IS NULL);
+END;
+-- The condition of each of these triggers keeps it cheap in an outbox without surfaces.
+CREATE TRIGGER installation_insertion AFTER INSERT ON installation WHEN EXISTS (SELECT 1 FROM surface) BEGIN
+    INSERT INTO installation_change VALUES (new.number);
+END;
+CREATE TRIGGER installation_update AFTER UPDATE ON installation
+    WHEN EXISTS (SELECT 1 FROM surface) AND (
+        old.user_id, old.environment, old.bundle_id, old.locale, old.time_zone, old.app_version, old.system_version,
+        old.model, old.alerts, old.live_activities, old.frequent_updates
+    ) IS NOT (
+        new.user_id, new.environment, new.bundle_id, new.locale, new.time_zone, new.app_version, new.system_version,
+        new.model, new.alerts, new.live_activities, new.frequent_updates
+    )
+BEGIN
+    INSERT INTO installation_change VALUES (new.number);
+END;
+-- Before the insertion, which replaces the token of an earlier report: the same token is no change.
+CREATE TRIGGER installation_token_insertion BEFORE INSERT ON installation_token
+    WHEN EXISTS (SELECT 1 FROM surface) AND NOT EXISTS (
+        SELECT 1 FROM installation_token
+        WHERE installation = new.installation AND kind = new.kind AND name = new.name AND token = new.token
+    )
+BEGIN
+    INSERT INTO installation_change VALUES (new.installation);
+END;
+CREATE TRIGGER installation_token_removal AFTER DELETE ON installation_token WHEN EXISTS (SELECT 1 FROM surface) BEGIN
+    INSERT INTO installation_change VALUES (old.installation);
+END;
+CREATE TRIGGER installation_tag_insertion AFTER INSERT ON installation_tag WHEN EXISTS (SELECT 1 FROM surface) BEGIN
+    INSERT INTO installation_change VALUES (new.installation);
+END;
+CREATE TRIGGER installation_tag_removal AFTER DELETE ON installation_tag WHEN EXISTS (SELECT 1 FROM surface) BEGIN
+    INSERT INTO installation_change VALUES (old.installation);
+END;
+-- The activities of an installation are replaced only by others.
+CREATE TRIGGER installation_activity_insertion AFTER INSERT ON installation_activity
+    WHEN EXISTS (SELECT 1 FROM surface)
+BEGIN
+    INSERT INTO installation_change VALUES (new.installation);
+END;
+CREATE TRIGGER installation_activity_removal AFTER DELETE ON installation_activity
+    WHEN EXISTS (SELECT 1 FROM surface)
+BEGIN
+    INSERT INTO installation_change VALUES (old.installation);
 END;

@@ -61,7 +61,10 @@ enum InstallationRow {
     }
 
     /// Returns the tags of a JSON array.
-    static func tags(_ text: String?) -> Set<String> { Set(elements(text).compactMap(\.stringValue)) }
+    static func tags(_ text: String?) -> Set<String> { Set(texts(text)) }
+
+    /// Returns the texts of a JSON array.
+    static func texts(_ text: String?) -> [String] { elements(text).compactMap(\.stringValue) }
 
     /// Returns tags as a JSON array.
     static func text(_ tags: Set<String>) -> String { text(of: tags.sorted()) }

@@ -124,6 +124,8 @@ package actor OutboxMove {
         let moving = rows.map { row in
             var row = row
             row.push.job = row.push.job.flatMap { jobs[$0] }
+            // Surfaces are not moved.
+            row.push.session = nil
             return row
         }
         try await database.connections.adopt(moving, apps: moving.map { apps[$0.appInFile] ?? 0 })
@@ -226,13 +228,13 @@ struct MovingPush: Sendable {
         number = due.claimed.number
         appInFile = row.integer(at: 1)
         push = due.claimed.push
-        push.installation = row.optionalInteger(at: 29)
+        push.installation = row.optionalInteger(at: 30)
         let stored = row.optionalInteger(at: 22)
         // The database calculates the complement of the due time again, so a changed time would appear to be right.
         checksum = stored
         if DuePush.hasChangedTime(row), !due.claimed.push.differs(from: stored) { checksum = stored.map { ~$0 } }
         user = row.optionalText(at: 25)
-        fingerprint = row.optionalBlob(at: 28)
+        fingerprint = row.optionalBlob(at: 29)
         acceptedAt = due.claimed.acceptedAt
         attempts = due.claimed.attempts
         unknownTries = due.claimed.unknownTries

@@ -127,7 +127,7 @@ final class ClaimTable {
         )
         while due.count < limit, try findDue.step() {
             var row = DuePush(findDue, lane: lane)
-            row.claimed.hasFormerUser = findDue.integer(at: 28) != 0
+            row.claimed.hasFormerUser = findDue.integer(at: 29) != 0
             cursor = OutboxDatabase.Cursor(readyAt: row.readyAt, number: row.claimed.number)
             if database.state.claimed[cursor.number] == nil { due.append(row) }
         }

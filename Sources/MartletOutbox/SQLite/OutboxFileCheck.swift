@@ -52,6 +52,7 @@ final class OutboxFileCheck {
             check.tickets = try countRows(of: "ticket")
         }
         attempt { () throws(SQLiteError) in try readJobs() }
+        attempt { () throws(SQLiteError) in try readSurfaces() }
         check.step = "checking the pages of the file"
         progress(check)
         attempt { () throws(SQLiteError) in
@@ -89,6 +90,18 @@ final class OutboxFileCheck {
             if rows.integer(at: 1) != unfinished[rows.integer(at: 0)] ?? 0 { miscounted += 1 }
         }
         check.add(jobs: count, miscounted: miscounted)
+    }
+
+    private func readSurfaces() throws(SQLiteError) {
+        let lost = """
+            surface_session WHERE surface NOT IN (SELECT number FROM surface)
+                OR installation NOT IN (SELECT number FROM installation)
+            """
+        check.add(
+            surfaces: try countRows(of: "surface"),
+            sessions: try countRows(of: "surface_session"),
+            lost: try countRows(of: lost)
+        )
     }
 
     /// Reads all pushes; those behind a damaged page from the end.

@@ -27,7 +27,8 @@ struct DuePush {
             orderKey: row.optionalText(at: 14),
             traceParent: row.optionalText(at: 12),
             user: row.integer(at: 26) != 0 ? row.optionalText(at: 25) : nil,
-            job: row.optionalInteger(at: 27)
+            job: row.optionalInteger(at: 27),
+            session: row.optionalInteger(at: 28)
         )
         let hasChangedTime = DuePush.hasChangedTime(row)
         claimed = ClaimedPush(

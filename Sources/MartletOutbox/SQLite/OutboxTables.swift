@@ -6,6 +6,7 @@ internal import MartletSQLite
 struct OutboxTables {
     let database: OutboxDatabase
     let jobs: JobTable
+    let sessions: SessionTable
     let pushes: PushTable
     let claims: ClaimTable
 
@@ -13,7 +14,8 @@ struct OutboxTables {
     init(file: String, options: SQLiteOutbox.Options, mustExist: Bool) throws(SQLiteError) {
         database = try OutboxDatabase(file: file, options: options, mustExist: mustExist)
         jobs = try JobTable(database)
-        pushes = try PushTable(database, jobs)
+        sessions = try SessionTable(database)
+        pushes = try PushTable(database, jobs, sessions)
         claims = try ClaimTable(database, pushes)
     }
 }

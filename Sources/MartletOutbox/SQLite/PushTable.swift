@@ -10,11 +10,12 @@ final class PushTable {
     static let columns = """
         number, app, environment, apns_id, token, channel, bundle_id, push_type, topic, priority, expiration, \
         collapse_id, trace_parent, payload, order_key, expires_at, accepted_at, attempts, unknown_tries, is_in_line, \
-        ready_at, urgency, checksum, ready_check, history, user_id, is_to_user, job
+        ready_at, urgency, checksum, ready_check, history, user_id, is_to_user, job, session
         """
 
     private let database: OutboxDatabase
     private let jobs: JobTable
+    private let sessions: SessionTable
     private let unregisteredTokens: UnregisteredTokenTable
     private let recipients: RecipientTable
     private let lines: LineTable
@@ -29,9 +30,10 @@ final class PushTable {
     private let keepDeadLetter: Statement
 
     /// Prepares the statements.
-    init(_ database: OutboxDatabase, _ jobs: JobTable) throws(SQLiteError) {
+    init(_ database: OutboxDatabase, _ jobs: JobTable, _ sessions: SessionTable) throws(SQLiteError) {
         self.database = database
         self.jobs = jobs
+        self.sessions = sessions
         unregisteredTokens = try UnregisteredTokenTable(database)
         recipients = try RecipientTable(database)
         lines = try LineTable(database)
@@ -41,12 +43,12 @@ final class PushTable {
                 number, app, environment, urgency, ready_at, is_in_line, order_key, expires_at, apns_id, fingerprint,
                 token, channel, bundle_id, push_type, topic, priority, expiration, collapse_id, trace_parent,
                 accepted_at, attempts, unknown_tries, checksum, ready_check, payload, user_id,
-                is_to_user, job, installation
+                is_to_user, job, installation, session
             ) VALUES (
                 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ~?5, ?, coalesce(?23, (
                     SELECT i.user_id FROM installation_token t CROSS JOIN installation i
                     WHERE t.token = ?11 AND i.number = t.installation AND i.app = ?2
-                )), ?23 IS NOT NULL, ?24, ?25
+                )), ?23 IS NOT NULL, ?24, ?25, ?26
             )
             """
         )
@@ -68,7 +70,8 @@ final class PushTable {
         )
         findPosition = try database.connection.prepare(
             """
-            SELECT app, environment, urgency, order_key, token, topic, is_in_line = 1 AND ready_at IS NOT NULL, job
+            SELECT app, environment, urgency, order_key, token, topic, is_in_line = 1 AND ready_at IS NOT NULL, job,
+                session, apns_id
             FROM push WHERE number = ?
             """
         )
@@ -104,8 +107,8 @@ final class PushTable {
         {
             return .suppressed(record)
         }
-        // Its identifier follows from that of the job, which another job may have had.
-        if push.job != nil, try known(push.id, app) != nil { return .conflict }
+        // Its identifier may follow from that of a job, which another job may have had.
+        if push.job != nil || push.session != nil, try known(push.id, app) != nil { return .conflict }
         if let user = push.user, try !recipients.hasToken(push, app, user) { return .formerUser }
         guard database.count < database.limit else { return .full }
         if let user = push.user, let limit = push.alertLimit, try !recipients.count(push, app, user, limit, at: now) {
@@ -156,6 +159,7 @@ final class PushTable {
         try insertPush.bind(push.user, after: &position)
         try insertPush.bind(push.job, after: &position)
         try insertPush.bind(push.installation, after: &position)
+        try insertPush.bind(push.session, after: &position)
         try insertPush.run()
     }
 
@@ -268,6 +272,10 @@ final class PushTable {
         database.state.claimed[number] = nil
         database.state.counts[database.lane(of: position.queue), default: 1] -= 1
         if let job = position.job { try jobs.count(1, outcome.state, of: job, at: now) }
+        if let (session, id) = position.session {
+            let result = SessionResult(id: id, state: outcome.state, status: outcome.status, endedAt: now)
+            try sessions.add(result, to: session)
+        }
         // The row of a dead letter is kept, so that the push can be sent again on request.
         if outcome.state == .dead {
             try keepDeadLetter.run(with: number)
@@ -305,6 +313,8 @@ final class PushTable {
         var isFirstInLine: Bool
         /// The number of the job that the push belongs to; nil for none.
         var job: Int64?
+        /// The number of the session that the push belongs to, with the identifier of the push; nil for none.
+        var session: (number: Int64, push: APNsID)?
 
         init(_ row: borrowing Statement) {
             queue = UrgencyQueue(row, from: 0)
@@ -313,6 +323,8 @@ final class PushTable {
             topic = row.text(at: 5)
             isFirstInLine = row.integer(at: 6) != 0
             job = row.optionalInteger(at: 7)
+            guard !row.isNull(at: 8), let id = APNsID(bytes: row.blob(at: 9)) else { return }
+            session = (row.integer(at: 8), id)
         }
     }
 

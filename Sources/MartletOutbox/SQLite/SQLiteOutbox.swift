@@ -93,6 +93,7 @@ package actor SQLiteOutbox: OutboxStore, OutboxFile {
     package nonisolated var records: any OutboxRecords { SQLiteRecords(outbox: self) }
     package nonisolated var installations: any InstallationStore { SQLiteInstallations(outbox: self) }
     package nonisolated var jobs: any JobStore { SQLiteJobs(outbox: self) }
+    package nonisolated var surfaces: any SurfaceStore { SQLiteSurfaces(outbox: self) }
 
     /// Opens or creates a file; no other process can use it until the outbox is closed.
     ///

@@ -55,6 +55,8 @@ struct SealingTable {
             let sealed = try sealing { () throws(CryptographyError) in try seal.seal(stored.job) }
             try update.run(with: sealed.request, sealed.fingerprint, stored.number)
         }
+        try sealSurfaces(with: seal)
+        try sealSessions(with: seal)
     }
 
     private func sealPushes(with seal: OutboxSeal) throws(SQLiteError) {
@@ -71,7 +73,7 @@ struct SealingTable {
             while try rows.step() {
                 let lane = Lane(app: database.name(of: rows.integer(at: 1)), environment: PushEnvironment(rows, at: 2))
                 let push = DuePush(rows, lane: lane).claimed.push
-                batch.append((rows.integer(at: 0), push, rows.optionalBlob(at: 28), rows.optionalInteger(at: 22)))
+                batch.append((rows.integer(at: 0), push, rows.optionalBlob(at: 29), rows.optionalInteger(at: 22)))
             }
             rows.reset()
             guard let end = batch.last else { return }
@@ -169,6 +171,38 @@ struct SealingTable {
                 if let sealed { try update.run(with: sealed, row.cursor) }
             }
             last = end.cursor
+        }
+    }
+
+    private func sealSurfaces(with seal: OutboxSeal) throws(SQLiteError) {
+        let update = try database.connection.prepare("UPDATE surface SET request = ?, fingerprint = ? WHERE number = ?")
+        let table = SurfaceTable(database)
+        var last: Int64 = 0
+        while true {
+            let batch = try table.all("number > ? ORDER BY number LIMIT \(Self.batch)", last)
+            guard let end = batch.last else { return }
+            for stored in batch where seal.open(stored.surface) == nil {
+                let sealed = try sealing { () throws(CryptographyError) in try seal.seal(stored.surface) }
+                try update.run(with: sealed.request, sealed.fingerprint, stored.number)
+            }
+            last = end.number
+        }
+    }
+
+    private func sealSessions(with seal: OutboxSeal) throws(SQLiteError) {
+        let update = try database.connection.prepare("UPDATE surface_session SET state = ? WHERE number = ?")
+        let table = try SessionTable(database)
+        var last: Int64 = 0
+        while true {
+            let batch = try table.all("number > ? ORDER BY number LIMIT \(Self.batch)", last)
+            guard let end = batch.last?.session else { return }
+            for due in batch where seal.open(state: due.session.state, of: due.place) == nil {
+                let sealed = try sealing { () throws(CryptographyError) in
+                    try seal.seal(state: due.session.state, of: due.place)
+                }
+                try update.run(with: sealed, due.session.number)
+            }
+            last = end.number
         }
     }
 

@@ -3,16 +3,17 @@
 internal import MartletCore
 internal import MartletTransport
 
-/// The encryption of what an outbox stores about devices: tokens, payloads, and the requests of jobs.
+/// The encryption of what an outbox stores about devices: tokens, payloads, the requests of jobs and surfaces, and the
+/// states of sessions.
 ///
 /// Its keys follow from the data key of the outbox, which the outbox stores as a ``SealedKey``. Two forms exist:
 ///
-/// - A payload and the request of a job are encrypted with a key of their own, which follows from the row that they
+/// - A payload, a request and a state are encrypted with a key of their own, which follows from the row that they
 ///   belong to. Therefore they are only opened in that row: the app, the environment, the identifier, the destination,
 ///   the headers and the expiry of a push are authenticated.
-/// - A token and the fingerprint of a job are found by their value. They are encrypted with a nonce that is a keyed
-///   hash of their value and the app, so that the same value has the same form in all tables. A copy of the outbox
-///   therefore shows which rows of an app have the same token, and not which token.
+/// - A token and the fingerprint of a job or a surface are found by their value. They are encrypted with a nonce that
+///   is a keyed hash of their value and the app, so that the same value has the same form in all tables. A copy of the
+///   outbox therefore shows which rows of an app have the same token, and not which token.
 package struct OutboxSeal: Sendable, CustomStringConvertible, CustomReflectable {
     /// The length of a data key in bytes.
     private static let dataKeyByteCount = 32
@@ -38,6 +39,18 @@ package struct OutboxSeal: Sendable, CustomStringConvertible, CustomReflectable 
         tokenHashKey = try key("token hash")
         contentKey = try key("content")
         fingerprintKey = try key("fingerprint")
+    }
+
+    // MARK: Values of one row
+
+    private func sealContent(_ bytes: [UInt8], _ context: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        let key = try SHA256.authenticationCode(of: context, key: contentKey)
+        return try Envelope.seal(bytes, key: key, authenticating: context)
+    }
+
+    private func openContent(_ sealed: [UInt8], _ context: [UInt8]) -> [UInt8]? {
+        guard let key = try? SHA256.authenticationCode(of: context, key: contentKey) else { return nil }
+        return try? Envelope.open(sealed, key: key, authenticating: context)
     }
 
     // MARK: Values that are found
@@ -90,9 +103,7 @@ package struct OutboxSeal: Sendable, CustomStringConvertible, CustomReflectable 
             push.orderKey = push.orderKey?.replacing(token.hex, with: sealed.hex)
         }
         push.sourceRequest = nil
-        let context = OutboxSeal.context(of: push)
-        let key = try SHA256.authenticationCode(of: context, key: contentKey)
-        push.payload = try Envelope.seal(push.payload, key: key, authenticating: context)
+        push.payload = try sealContent(push.payload, OutboxSeal.context(of: push))
         return HashedPush(stored: push, fingerprint: try sealFingerprint(of: hashed).fingerprint)
     }
 
@@ -106,10 +117,7 @@ package struct OutboxSeal: Sendable, CustomStringConvertible, CustomReflectable 
     /// Returns a push as it was accepted; nil if the stored one is damaged or has another place.
     func open(_ stored: OutboxPush) -> OutboxPush? {
         var push = stored
-        let context = OutboxSeal.context(of: stored)
-        guard let key = try? SHA256.authenticationCode(of: context, key: contentKey),
-            let payload = try? Envelope.open(stored.payload, key: key, authenticating: context)
-        else { return nil }
+        guard let payload = openContent(stored.payload, OutboxSeal.context(of: stored)) else { return nil }
         push.payload = payload
         if case .device(let sealed) = stored.destination {
             guard let token = open(sealed, of: stored.lane.app) else { return nil }
@@ -155,9 +163,7 @@ package struct OutboxSeal: Sendable, CustomStringConvertible, CustomReflectable 
     /// Returns a job as it is stored.
     func seal(_ job: Job) throws(CryptographyError) -> Job {
         var sealed = job
-        let context = OutboxSeal.context(of: job)
-        let key = try SHA256.authenticationCode(of: context, key: contentKey)
-        sealed.request = try Envelope.seal(job.request, key: key, authenticating: context)
+        sealed.request = try sealContent(job.request, OutboxSeal.context(of: job))
         sealed.fingerprint = try sealFound(job.fingerprint, "job", of: job.app)
         return sealed
     }
@@ -165,9 +171,7 @@ package struct OutboxSeal: Sendable, CustomStringConvertible, CustomReflectable 
     /// Returns a job as it was created; nil if the stored one is damaged or has another place.
     func open(_ stored: Job) -> Job? {
         var job = stored
-        let context = OutboxSeal.context(of: stored)
-        guard let key = try? SHA256.authenticationCode(of: context, key: contentKey),
-            let request = try? Envelope.open(stored.request, key: key, authenticating: context),
+        guard let request = openContent(stored.request, OutboxSeal.context(of: stored)),
             let fingerprint = openFound(stored.fingerprint, "job", of: stored.app)
         else { return nil }
         job.request = request
@@ -176,6 +180,44 @@ package struct OutboxSeal: Sendable, CustomStringConvertible, CustomReflectable 
     }
 
     private static func context(of job: Job) -> [UInt8] { context(["job", job.app]) + job.id.bytes }
+
+    // MARK: Surfaces
+
+    /// Returns a surface as it is stored.
+    func seal(_ surface: Surface) throws(CryptographyError) -> Surface {
+        var sealed = surface
+        sealed.request = try sealContent(surface.request, OutboxSeal.context(of: surface))
+        sealed.fingerprint = try sealFound(surface.fingerprint, "surface", of: surface.app)
+        return sealed
+    }
+
+    /// Returns a surface as it was put; nil if the stored one is damaged or has another place.
+    func open(_ stored: Surface) -> Surface? {
+        var surface = stored
+        guard let request = openContent(stored.request, OutboxSeal.context(of: stored)),
+            let fingerprint = openFound(stored.fingerprint, "surface", of: stored.app)
+        else { return nil }
+        surface.request = request
+        surface.fingerprint = fingerprint
+        return surface
+    }
+
+    private static func context(of surface: Surface) -> [UInt8] { context(["surface", surface.app, surface.id]) }
+
+    /// Returns the state of a session as it is stored.
+    func seal(state: [UInt8], of place: SessionPlace) throws(CryptographyError) -> [UInt8] {
+        try sealContent(state, OutboxSeal.context(of: place))
+    }
+
+    /// Returns the state of a session, which is empty before the first step; nil if the stored one is damaged or has
+    /// another place.
+    func open(state stored: [UInt8], of place: SessionPlace) -> [UInt8]? {
+        stored.isEmpty ? [] : openContent(stored, OutboxSeal.context(of: place))
+    }
+
+    private static func context(of place: SessionPlace) -> [UInt8] {
+        context(["session", place.app, place.surface]) + place.installation.bytes
+    }
 
     // MARK: Installations
 

@@ -84,7 +84,8 @@ struct SealedInstallations: InstallationStore {
 }
 
 extension StoredInstallation {
-    fileprivate func opened(by seal: OutboxSeal) -> StoredInstallation {
+    /// Returns the installation with the tokens that can be opened.
+    func opened(by seal: OutboxSeal) -> StoredInstallation {
         var opened = self
         opened.installation = seal.open(installation)
         return opened

@@ -3,7 +3,8 @@
 package import MartletCore
 internal import MartletTransport
 
-/// An outbox that stores tokens, payloads and the requests of jobs encrypted, in any other store.
+/// An outbox that stores tokens, payloads, the requests of jobs and surfaces, and the states of sessions encrypted, in
+/// any other store.
 ///
 /// It seals on the executor of the caller what goes into the store, and opens what comes out of it. The store compares
 /// and moves sealed values as it does with plain ones: a sealed token is a token, and a sealed payload is a payload.
@@ -41,6 +42,7 @@ package struct SealedOutbox: OutboxStore {
         SealedInstallations(store: store.installations, keeper: keeper)
     }
     package var jobs: any JobStore { SealedJobs(store: store.jobs, keeper: keeper) }
+    package var surfaces: any SurfaceStore { SealedSurfaces(store: store.surfaces, keeper: keeper) }
     package var shared: (any SharedOutbox)? { store.shared }
     package var localFile: (any OutboxFile)? { store.localFile }
     package var measures: OutboxMeasures { get async { await store.measures } }

@@ -18,7 +18,7 @@ import Testing
 
     // MARK: Contents
 
-    /// Stores a push, a dead letter, an unregistered token, an installation and a job.
+    /// Stores a push, a dead letter, an unregistered token, an installation, a job and a surface with a session.
     private func fill(_ store: any OutboxStore) async throws {
         let pushes = try (1...3 as ClosedRange<UInt64>).map { number in
             var push = try OutboxPush.numbered(
@@ -41,9 +41,12 @@ import Testing
             [Settlement(claimed[1], .ended(gone), isTokenUnregistered: true)],
             at: 20
         )
-        let installation = try Installation.numbered(1).with(Self.activityToken)
-        try await store.installations.enroll(installation)
+        let phone = try await store.installations.add(.numbered(1).with(Self.activityToken))
         _ = try await store.jobs.add(.numbered(1, request: Self.payload), at: 30)
+        let surface = try await store.surfaces.putNew(.numbered(1, request: Self.payload))
+        #expect(try await store.surfaces.finish(surface, on: [phone]))
+        let due = try await store.surfaces.session(of: surface)
+        #expect(try await store.surfaces.store(due, state: Self.payload) == .stored)
     }
 
     /// Checks that a store returns what ``fill(_:)`` has stored.
@@ -58,6 +61,12 @@ import Testing
         #expect(installations.map(\.installation.deviceToken) == [Self.activityToken])
         #expect(try await store.records.pushes(to: token, of: "orders", after: 0, limit: 10).count == 2)
         #expect(try await store.jobs.activeJobs(at: 40, limit: 10).map(\.job) == [.numbered(1, request: Self.payload)])
+        let surface = try #require(try await store.surfaces.surfaces(of: "orders", after: 0, limit: 10).first)
+        #expect(surface.surface == .numbered(1, request: Self.payload) && !surface.isDamaged)
+        #expect(try await store.surfaces.put(surface.surface, if: .none, limit: 9, at: 40) == .unchanged(surface))
+        let session = try await store.surfaces.session(of: surface)
+        #expect(session.session.state == Array(Self.payload.utf8) && !session.session.isDamaged)
+        #expect(session.installation.installation.deviceToken == Self.activityToken)
         let again = try OutboxPush.numbered(2, token: Self.token, payload: Self.payload, hasCallersID: true)
         guard case .duplicate = try await store.accept([again], at: 40)[0] else {
             Issue.record("the ended push is known")
@@ -83,7 +92,11 @@ import Testing
             return String(decoding: bytes, as: UTF8.self) + digits
         }
         var text = ""
-        for table in ["push", "queue", "outcome", "unregistered_token", "installation_token", "job", "sealed_key"] {
+        let tables = [
+            "push", "queue", "outcome", "unregistered_token", "installation_token", "job", "surface",
+            "surface_session", "sealed_key",
+        ]
+        for table in tables {
             text += try await database.server.ask("SELECT t::text FROM martlet.\(table) t", of: database.name)
         }
         return text
@@ -223,6 +236,45 @@ import Testing
         #expect(try await store.jobs.expand(last, at: 50) == .stored(pushes: 0, leftOut: [:]))
         let ended = try await store.jobs.current(damaged)
         #expect(ended.isDamaged && ended.state == .expanded && ended.endedAt == 50)
+        await store.close(isInOrder: true)
+    }
+
+    @Test(arguments: SealedOutboxTests.sealed)
+    func `a surface or a state that cannot be decrypted is marked`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        var store = try await place.open()
+        let phone = try await store.installations.add(.numbered(1).with("aa"))
+        for number in 1...2 {
+            let stored = try await store.surfaces.putNew(.numbered(number))
+            #expect(try await store.surfaces.finish(stored, on: [phone]))
+        }
+        for due in try await store.surfaces.dueSessions(at: 10, limit: 9) { _ = try await store.surfaces.store(due) }
+        await store.close(isInOrder: true)
+        let schema = place.database == nil ? "" : "martlet."
+        for (name, column) in [("surface", "request"), ("surface_session", "state")] {
+            let table = schema + name
+            let other = "SELECT \(column) FROM \(table) WHERE number = 1"
+            let change = "UPDATE \(table) SET \(column) = (\(other)) WHERE number = 2"
+            if place.database == nil {
+                try Connection(path: place.file).execute(change)
+            } else {
+                try await place.ask(change)
+            }
+        }
+        store = try await place.open()
+        let surfaces = try await store.surfaces.surfaces(of: "orders", after: 0, limit: 9)
+        #expect(surfaces.map(\.isDamaged) == [false, true])
+        var sessions: [StoredSession] = []
+        for stored in surfaces { sessions.append(try await store.surfaces.session(of: stored).session) }
+        #expect(sessions.map(\.isDamaged) == [false, true])
+        #expect(sessions.map(\.state) == [Array("{}".utf8), []])
+        // It can be replaced.
+        let withdrawn = try await store.surfaces.withdraw("order-2", of: "orders", if: .none, at: 20)
+        guard case .changed(let damaged) = withdrawn, damaged.isDamaged else {
+            Issue.record("the damaged surface was not withdrawn")
+            return
+        }
+        #expect(try await store.surfaces.putNew(.numbered(2), at: 30).isDamaged == false)
         await store.close(isInOrder: true)
     }
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletSQLite
+
+/// The surfaces of an outbox in a SQLite file.
+struct SQLiteSurfaces: SurfaceStore {
+    /// The outbox, whose transactions run the statements.
+    let outbox: SQLiteOutbox
+
+    func put(
+        _ surface: Surface,
+        if condition: SurfacePrecondition,
+        limit: Int,
+        at now: Int64
+    ) async throws(OutboxError) -> SurfaceChange {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            try SurfaceTable(tables.database).put(surface, if: condition, limit: limit, at: now)
+        }
+    }
+
+    func withdraw(
+        _ id: String,
+        of app: String,
+        if condition: SurfacePrecondition,
+        at now: Int64
+    ) async throws(OutboxError) -> SurfaceChange {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return .refused(nil) }
+            return try SurfaceTable(tables.database).withdraw(id, app, if: condition, at: now)
+        }
+    }
+
+    // MARK: Reading
+
+    func surface(_ id: String, of app: String) async throws(OutboxError) -> StoredSurface? {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return nil }
+            return try SurfaceTable(tables.database).all("id = ? AND app = ?", id, app).first
+        }
+    }
+
+    func surfaces(of app: String, after number: Int64, limit: Int) async throws(OutboxError) -> [StoredSurface] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return [] }
+            let condition = "app = ? AND number > ? ORDER BY number LIMIT ?"
+            return try SurfaceTable(tables.database).all(condition, app, number, Int64(limit))
+        }
+    }
+
+    func surfaces(
+        for user: String,
+        _ installation: InstallationID,
+        of app: String
+    ) async throws(OutboxError) -> [StoredSurface] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return [] }
+            let condition = """
+                number IN (
+                    SELECT surface FROM surface_user WHERE app = ?1 AND user_id = ?2
+                    UNION ALL
+                    SELECT number FROM surface WHERE app = ?1 AND audience_kind = 'installation' AND audience = ?3
+                ) AND withdrawn_at IS NULL ORDER BY number
+                """
+            return try SurfaceTable(tables.database).all(condition, app, user, installation.description)
+        }
+    }
+
+    func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return [] }
+            let condition = "app = ? AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number"
+            return try SurfaceTable(tables.database).all(condition, app)
+        }
+    }
+
+    func sessions(
+        of surface: StoredSurface,
+        after installation: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [DueSession] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            let condition = "surface = ? AND installation > ? ORDER BY installation LIMIT ?"
+            return try tables.sessions.all(condition, surface.number, installation, Int64(limit)).map { found in
+                DueSession(session: found.session, surface: surface, installation: found.installation)
+            }
+        }
+    }
+
+    // MARK: Audiences
+
+    func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            let condition = "cursor IS NOT NULL ORDER BY changed_at, number LIMIT ?"
+            return try SurfaceTable(tables.database).all(condition, Int64(limit))
+        }
+    }
+
+    func store(_ page: SurfacePage, at now: Int64) async throws(OutboxError) -> Bool {
+        try await outbox.change { (tables) throws(SQLiteError) in try tables.sessions.store(page) }
+    }
+
+    func installationEvents(limit: Int) async throws(OutboxError) -> [InstallationEvent] {
+        try await outbox.read { (tables) throws(SQLiteError) in try tables.sessions.events(limit: limit) }
+    }
+
+    func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws(OutboxError) {
+        try await outbox.change { (tables) throws(SQLiteError) in try tables.sessions.store(surfaces, for: event) }
+    }
+
+    // MARK: Steps
+
+    func dueSessions(at now: Int64, limit: Int) async throws(OutboxError) -> [DueSession] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            try tables.sessions.all("due_at <= ? ORDER BY due_at, number LIMIT ?", now, Int64(limit))
+        }
+    }
+
+    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> [SessionStepResult] {
+        guard !steps.isEmpty else { return [] }
+        return try await outbox.change { (tables) throws(SQLiteError) in
+            var results: [SessionStepResult] = []
+            for step in steps { results.append(try tables.sessions.store(step, with: tables.pushes, at: now)) }
+            return results
+        }
+    }
+
+    func endSurfaces(withdrawnBefore time: Int64, at now: Int64, limit: Int) async throws(OutboxError) -> Int {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            try SurfaceTable(tables.database).end(withdrawnBefore: time, at: now, limit: limit)
+        }
+    }
+}

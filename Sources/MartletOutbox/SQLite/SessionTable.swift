@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletSQLite
+
+/// The sessions of surfaces on installations, and the events of installations whose audiences may have changed.
+final class SessionTable {
+    /// The maximum number of sessions that one page makes due because their installations have left the audience.
+    private static let leavingLimit = 10_000
+    /// Stores that an installation has left the audience.
+    private static let leaving = "UPDATE surface_session SET revision = 0, due_at = 0, version = version + 1"
+    /// Stores that an installation is in the audience, for a row of an insertion.
+    private static let joining = """
+        ON CONFLICT (surface, installation) DO UPDATE SET
+            revision = excluded.revision, due_at = 0, version = version + 1
+        """
+
+    private let database: OutboxDatabase
+    private let addResult: Statement
+    private let changeState: Statement
+
+    /// Prepares the statements that ends of pushes, and steps, need.
+    init(_ database: OutboxDatabase) throws(SQLiteError) {
+        self.database = database
+        addResult = try database.connection.prepare(
+            """
+            UPDATE surface_session SET results = coalesce(results, '') || ?, due_at = 0, version = version + 1
+            WHERE number = ?
+            """
+        )
+        changeState = try database.connection.prepare(
+            """
+            UPDATE surface_session SET state = ?, results = NULL, due_at = ?, version = version + 1
+            WHERE number = ? AND version = ?
+            """
+        )
+    }
+
+    /// Adds the result of a push to its session, unless the session was removed.
+    func add(_ result: SessionResult, to session: Int64) throws(SQLiteError) {
+        try addResult.run(with: result.line, session)
+    }
+
+    // MARK: Reading
+
+    /// Returns the sessions that a condition selects, with their surfaces and installations.
+    func all<each Value: Bindable>(
+        _ condition: String,
+        _ values: repeat each Value
+    ) throws(SQLiteError) -> [DueSession] {
+        let rows = try database.connection.prepare(
+            "SELECT \(SurfaceRow.sessionColumns) FROM surface_session WHERE \(condition)"
+        )
+        try rows.bind(repeat each values)
+        let sessions = try rows.all { StoredSession($0) }
+        let surfaces = try SurfaceTable(database).all(Self.isListed, Self.list(sessions.map(\.surface)))
+        let surfacesByNumber = Dictionary(surfaces.map { ($0.number, $0) }) { first, _ in first }
+        let installations = try installations(sessions.map(\.installation))
+        return sessions.compactMap { session in
+            guard let surface = surfacesByNumber[session.surface],
+                let installation = installations[session.installation]
+            else { return nil }
+            return DueSession(session: session, surface: surface, installation: installation)
+        }
+    }
+
+    /// Returns the oldest events.
+    func events(limit: Int) throws(SQLiteError) -> [InstallationEvent] {
+        let rows = try database.connection.prepare(
+            "SELECT number, installation FROM installation_event ORDER BY number LIMIT ?"
+        )
+        try rows.bind(Int64(limit))
+        let events = try rows.all { (number: $0.integer(at: 0), installation: $0.integer(at: 1)) }
+        let installations = try installations(events.map(\.installation))
+        return events.compactMap { event in
+            installations[event.installation].map { InstallationEvent(number: event.number, installation: $0) }
+        }
+    }
+
+    private func installations(_ numbers: [Int64]) throws(SQLiteError) -> [Int64: StoredInstallation] {
+        let found = try InstallationTable(database).all(Self.isListed, Self.list(numbers))
+        return Dictionary(found.map { ($0.number, $0) }) { first, _ in first }
+    }
+
+    /// The condition of a row whose number is one of a ``list(_:)``.
+    private static let isListed = "number IN (SELECT value FROM json_each(?))"
+
+    /// Returns numbers as a JSON array.
+    private static func list(_ numbers: [Int64]) -> String {
+        "[" + numbers.map { "\($0)" }.joined(separator: ",") + "]"
+    }
+
+    // MARK: Audiences
+
+    /// Stores a page of a surface; returns false if the surface has another revision or cursor.
+    func store(_ page: SurfacePage) throws(SQLiteError) -> Bool {
+        let cursor = try database.connection.prepare(
+            "UPDATE surface SET cursor = ? WHERE number = ? AND revision = ? AND cursor = ?"
+        )
+        try cursor.run(with: page.next, page.surface, page.revision, page.cursor)
+        guard database.connection.changes > 0 else { return false }
+        let session = try database.connection.prepare(
+            """
+            INSERT INTO surface_session (surface, installation, revision, version, state, due_at)
+            SELECT ?1, number, ?2, 0, x'', 0 FROM installation WHERE number = ?3 \(Self.joining)
+            """
+        )
+        let event = try database.connection.prepare(
+            """
+            INSERT OR REPLACE INTO installation_event (installation)
+            SELECT installation FROM installation_event WHERE installation = ?
+            """
+        )
+        for installation in page.installations {
+            try session.run(with: page.surface, page.revision, installation)
+            try event.run(with: installation)
+        }
+        guard page.next == nil else { return true }
+        try database.connection.prepare(
+            """
+            \(Self.leaving) WHERE number IN (
+                SELECT number FROM surface_session WHERE surface = ? AND revision > 0 AND revision < ?
+                LIMIT \(Self.leavingLimit)
+            )
+            """
+        ).run(with: page.surface, page.revision)
+        if database.connection.changes == Self.leavingLimit {
+            try database.connection.prepare("UPDATE surface SET cursor = ? WHERE number = ?")
+                .run(with: page.installations.max() ?? page.cursor, page.surface)
+        }
+        return true
+    }
+
+    /// Stores the sessions of an installation, and removes its event, unless it has a newer one.
+    func store(_ surfaces: [StoredSurface], for event: InstallationEvent) throws(SQLiteError) {
+        try database.connection.prepare("DELETE FROM installation_event WHERE number = ?").run(with: event.number)
+        guard database.connection.changes > 0 else { return }
+        let installation = event.installation.number
+        let session = try database.connection.prepare(
+            """
+            INSERT INTO surface_session (surface, installation, revision, version, state, due_at)
+            SELECT number, ?1, revision, 0, x'', 0 FROM surface WHERE number = ?2 AND revision = ?3 \(Self.joining)
+            """
+        )
+        for surface in surfaces { try session.run(with: installation, surface.number, surface.revision) }
+        // One that was named with an earlier revision is left to the pages of its surface.
+        try database.connection.prepare(
+            """
+            \(Self.leaving) WHERE installation = ? AND surface NOT IN (SELECT value FROM json_each(?))
+                AND revision = (SELECT revision FROM surface WHERE number = surface_session.surface)
+            """
+        ).run(with: installation, Self.list(surfaces.map(\.number)))
+    }
+
+    // MARK: Steps
+
+    /// Stores a step with its pushes, if the session has its version.
+    func store(_ step: SessionStep, with pushes: PushTable, at now: Int64) throws(SQLiteError) -> SessionStepResult {
+        guard step.pushes.isEmpty || step.pushes.count <= database.limit - database.count else { return .full }
+        try changeState.run(with: step.state, step.dueAt, step.session, step.version)
+        guard database.connection.changes > 0 else { return .outdated }
+        // Before the new pushes, which may wait behind them.
+        for number in try unclaimed(step) { try pushes.end(number, Outcome(.cancelled), at: now) }
+        database.state.latest = max(database.state.latest, now)
+        for hashed in step.pushes {
+            guard try !pushes.accept(hashed, at: now).isStored else { continue }
+            let result = SessionResult(id: hashed.push.id, state: .cancelled, status: nil, endedAt: now)
+            try add(result, to: step.session)
+        }
+        if step.isFinished {
+            try database.connection.prepare("DELETE FROM surface_session WHERE number = ?").run(with: step.session)
+        }
+        return .stored
+    }
+
+    /// Returns the numbers of the pushes that a step cancels, without claimed ones.
+    private func unclaimed(_ step: SessionStep) throws(SQLiteError) -> [Int64] {
+        guard !step.cancelled.isEmpty, let app = database.number(ofKnown: step.place.app) else { return [] }
+        let row = try database.connection.prepare(
+            """
+            SELECT number FROM push
+            WHERE apns_id = ? AND app = ? AND session = ? AND (ready_at IS NOT NULL OR is_in_line = 1)
+            """
+        )
+        var numbers: [Int64] = []
+        for id in step.cancelled {
+            try row.bind(id.bytes, app, step.session)
+            numbers += try row.all { $0.integer(at: 0) }
+        }
+        return numbers.filter { database.state.claimed[$0] == nil }
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletSQLite
+
+/// The surfaces of an outbox, with the users of their audiences.
+struct SurfaceTable {
+    /// The new values of a surface that is withdrawn at a time, `?1`.
+    private static let withdrawal = "withdrawn_at = ?1, changed_at = ?1, revision = revision + 1, cursor = 0"
+
+    private let database: OutboxDatabase
+
+    init(_ database: OutboxDatabase) {
+        self.database = database
+    }
+
+    /// Returns the surfaces that a condition selects.
+    func all<each Value: Bindable>(
+        _ condition: String,
+        _ values: repeat each Value
+    ) throws(SQLiteError) -> [StoredSurface] {
+        let rows = try database.connection.prepare("SELECT \(SurfaceRow.columns) FROM surface WHERE \(condition)")
+        try rows.bind(repeat each values)
+        return try rows.all { surface($0) }
+    }
+
+    private func surface(_ row: borrowing Statement) -> StoredSurface {
+        StoredSurface(row, app: database.name(of: row.integer(at: 1)))
+    }
+
+    /// Stores a surface, unless it changes nothing, does not meet the condition, or is one too many of its app.
+    func put(
+        _ surface: Surface,
+        if condition: SurfacePrecondition,
+        limit: Int,
+        at now: Int64
+    ) throws(SQLiteError) -> SurfaceChange {
+        let app = try database.number(of: surface.app)
+        let stored = try all("id = ? AND app = ?", surface.id, app).first
+        guard condition.allows(stored) else { return .refused(stored) }
+        if let stored, stored.shows(surface) { return .unchanged(stored) }
+        let isShown = stored.map { $0.withdrawnAt == nil } ?? false
+        if !isShown, try count(of: app) >= limit { return .full }
+        guard let changed = try store(surface, app, at: now) else { return .refused(stored) }
+        try database.connection.prepare("DELETE FROM surface_user WHERE surface = ?").run(with: changed.number)
+        guard case .users(let users) = surface.audience else { return .changed(changed) }
+        let row = try database.connection.prepare(
+            "INSERT OR IGNORE INTO surface_user (app, user_id, surface) VALUES (?, ?, ?)"
+        )
+        for user in users { try row.run(with: app, user, changed.number) }
+        return .changed(changed)
+    }
+
+    /// Returns the number of surfaces of an app that are not withdrawn.
+    private func count(of app: Int64) throws(SQLiteError) -> Int {
+        let row = try database.connection.prepare(
+            "SELECT count(*) FROM surface WHERE app = ? AND withdrawn_at IS NULL"
+        )
+        try row.bind(app)
+        return try row.step() ? Int(row.integer(at: 0)) : 0
+    }
+
+    private func store(_ surface: Surface, _ app: Int64, at now: Int64) throws(SQLiteError) -> StoredSurface? {
+        let row = try database.connection.prepare(
+            """
+            INSERT INTO surface (
+                app, id, caller, audience_kind, audience, request, fingerprint, ends_at, created_at, changed_at,
+                revision, cursor
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, 0)
+            ON CONFLICT (id, app) DO UPDATE SET
+                caller = excluded.caller, audience_kind = excluded.audience_kind, audience = excluded.audience,
+                request = excluded.request, fingerprint = excluded.fingerprint, ends_at = excluded.ends_at,
+                changed_at = excluded.changed_at, withdrawn_at = NULL, revision = revision + 1, cursor = 0
+            RETURNING \(SurfaceRow.columns)
+            """
+        )
+        let audience = surface.audience.columns
+        try row.bind(
+            app,
+            surface.id,
+            surface.caller,
+            audience.kind,
+            audience.text,
+            surface.request,
+            surface.fingerprint,
+            surface.endsAt,
+            now
+        )
+        return try row.all { self.surface($0) }.first
+    }
+
+    /// Withdraws a surface, unless it is unknown, does not meet the condition or is withdrawn.
+    func withdraw(
+        _ id: String,
+        _ app: Int64,
+        if condition: SurfacePrecondition,
+        at now: Int64
+    ) throws(SQLiteError) -> SurfaceChange {
+        let found = try all("id = ? AND app = ?", id, app).first
+        guard let stored = found, condition.allows(stored) else { return .refused(found) }
+        guard stored.withdrawnAt == nil else { return .unchanged(stored) }
+        let row = try database.connection.prepare(
+            "UPDATE surface SET \(Self.withdrawal) WHERE number = ?2 RETURNING \(SurfaceRow.columns)"
+        )
+        try row.bind(now, stored.number)
+        return try row.all { surface($0) }.first.map(SurfaceChange.changed) ?? .refused(nil)
+    }
+
+    /// Withdraws surfaces that have ended, deletes old ones without sessions, and returns the number of both.
+    func end(withdrawnBefore time: Int64, at now: Int64, limit: Int) throws(SQLiteError) -> Int {
+        try database.connection.prepare(
+            """
+            UPDATE surface SET \(Self.withdrawal) WHERE number IN (
+                SELECT number FROM surface WHERE withdrawn_at IS NULL AND ends_at <= ?1
+                ORDER BY ends_at, number LIMIT ?2
+            )
+            """
+        ).run(with: now, Int64(limit))
+        let withdrawn = database.connection.changes
+        try database.connection.prepare(
+            """
+            DELETE FROM surface WHERE number IN (
+                SELECT number FROM surface s WHERE withdrawn_at < ?
+                    AND NOT EXISTS (SELECT 1 FROM surface_session WHERE surface = s.number)
+                ORDER BY withdrawn_at, number LIMIT ?
+            )
+            """
+        ).run(with: time, Int64(limit - withdrawn))
+        return withdrawn + database.connection.changes
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import MartletCore
+
+/// A surface on one installation: what a relay has sent, and what it knows of the phone.
+package struct StoredSession: Sendable, Hashable {
+    /// The number, which increases with each new session; pushes have it as ``OutboxPush/session``.
+    package var number: Int64
+    /// The ``StoredSurface/number``.
+    package var surface: Int64
+    /// The ``StoredInstallation/number``.
+    package var installation: Int64
+    /// The revision of the surface with which the installation was in its audience last; 0 once it has left it.
+    package var revision: Int64
+    /// The version, which increases with each change, and by which a step notices that another change came first.
+    package var version: Int64
+    /// The JSON of the session's decisions, which the store does not interpret; empty before the first step.
+    package var state: [UInt8]
+    /// The results of pushes that have ended since the last step, in their order.
+    package var results: [SessionResult]
+    /// The time of the next step, in milliseconds since 1970; 0 after a change, and nil to wait for one.
+    package var dueAt: Int64?
+    /// Whether the state cannot be decrypted, because its row was changed: it is empty.
+    package var isDamaged = false
+
+    /// Creates a session as it was read.
+    package init(
+        number: Int64,
+        surface: Int64,
+        installation: Int64,
+        revision: Int64,
+        version: Int64 = 0,
+        state: [UInt8] = [],
+        results: [SessionResult] = [],
+        dueAt: Int64?
+    ) {
+        self.number = number
+        self.surface = surface
+        self.installation = installation
+        self.revision = revision
+        self.version = version
+        self.state = state
+        self.results = results
+        self.dueAt = dueAt
+    }
+}
+
+/// The result of a push of a session.
+package struct SessionResult: Sendable, Hashable {
+    package var id: APNsID
+    package var state: Outcome.State
+    /// The status of Apple's last answer; nil when there was none.
+    package var status: Int?
+    /// The time of the end, in milliseconds since 1970.
+    package var endedAt: Int64
+
+    /// Creates a result.
+    package init(id: APNsID, state: Outcome.State, status: Int?, endedAt: Int64) {
+        self.id = id
+        self.state = state
+        self.status = status
+        self.endedAt = endedAt
+    }
+}
+
+/// A session that is due, with everything that its next step depends on.
+package struct DueSession: Sendable, Hashable {
+    package var session: StoredSession
+    package var surface: StoredSurface
+    package var installation: StoredInstallation
+
+    /// Creates a session that was read together with its surface and its installation.
+    package init(session: StoredSession, surface: StoredSurface, installation: StoredInstallation) {
+        self.session = session
+        self.surface = surface
+        self.installation = installation
+    }
+
+    /// The surface and the installation, to which the encrypted state belongs.
+    var place: SessionPlace {
+        SessionPlace(app: surface.surface.app, surface: surface.surface.id, installation: installation.installation.id)
+    }
+}
+
+/// The surface and the installation of a session, which are the same in each store.
+struct SessionPlace: Sendable, Hashable {
+    var app: String
+    /// The identifier of the surface.
+    var surface: String
+    var installation: InstallationID
+}
+
+/// A step of a session: its new state, and the pushes that are stored together with it.
+package struct SessionStep: Sendable {
+    /// The number of the session.
+    package let session: Int64
+    /// The version with which the session was read: the step is stored only while it still has it.
+    package let version: Int64
+    /// The surface and the installation of the session.
+    let place: SessionPlace
+    package private(set) var state: [UInt8]
+    /// The time of the next step, in milliseconds since 1970; nil to wait for a change.
+    package let dueAt: Int64?
+    /// Whether the session is removed, because nothing of the surface is on the phone, and nothing shall be.
+    package let isFinished: Bool
+    /// The identifiers of pushes of the session that are cancelled, unless they are claimed or have ended.
+    package let cancelled: [APNsID]
+    /// The pushes, which have the number of the session, and identifiers that no other push has.
+    package private(set) var pushes: [HashedPush]
+
+    /// Creates a step, and calculates the hashes of its pushes on the executor of the caller.
+    ///
+    /// - Parameters:
+    ///   - due: The session as it was read.
+    ///   - state: The new state.
+    ///   - dueAt: The time of the next step; nil to wait for a change.
+    ///   - isFinished: Whether the session is removed.
+    ///   - cancelled: The identifiers of pushes of the session to cancel.
+    ///   - pushes: The pushes, of the app of the surface and without identifiers of a caller.
+    package init(
+        of due: DueSession,
+        state: [UInt8],
+        dueAt: Int64?,
+        isFinished: Bool = false,
+        cancelled: [APNsID] = [],
+        pushes: [OutboxPush] = []
+    ) {
+        session = due.session.number
+        version = due.session.version
+        place = due.place
+        self.state = state
+        self.dueAt = dueAt
+        self.isFinished = isFinished
+        self.cancelled = cancelled
+        self.pushes = pushes.map { push in
+            var push = push
+            push.session = due.session.number
+            return HashedPush(push)
+        }
+    }
+
+    /// Returns the step with another form of its state and its pushes.
+    func replacing(state: [UInt8], pushes: [HashedPush]) -> SessionStep {
+        var step = self
+        step.state = state
+        step.pushes = pushes
+        return step
+    }
+}
+
+/// The answer of a store to a step.
+package enum SessionStepResult: Sendable, Hashable {
+    /// The step is stored.
+    ///
+    /// A push that was not stored, such as one to a token that Apple has reported as unregistered, has the result
+    /// `cancelled`, as one that the step has cancelled, and the session is due at once.
+    case stored
+    /// The session has another version or was removed: nothing is stored.
+    case outdated
+    /// The pushes exceed the maximum number of waiting pushes: nothing is stored.
+    case full
+}
+
+/// The installations that get the current state of a surface, which are stored together with its new cursor.
+package struct SurfacePage: Sendable, Hashable {
+    /// The ``StoredSurface/number``, and the revision and the cursor with which the page was made: it is stored only
+    /// while the surface still has both.
+    package var surface: Int64
+    package var revision: Int64
+    package var cursor: Int64
+    /// The new cursor; nil when no further page follows.
+    package var next: Int64?
+    /// The ``StoredInstallation/number`` of each installation of the page.
+    package var installations: [Int64]
+
+    /// Creates a page of the current state of a surface.
+    package init(of stored: StoredSurface, next: Int64?, installations: [Int64]) {
+        surface = stored.number
+        revision = stored.revision
+        cursor = stored.cursor ?? 0
+        self.next = next
+        self.installations = installations
+    }
+}
+
+/// An installation whose audiences may have changed: it enrolled, was imported, or its content changed.
+package struct InstallationEvent: Sendable, Hashable {
+    /// The number of the event, which increases with each change.
+    package var number: Int64
+    package var installation: StoredInstallation
+
+    /// Creates an event.
+    package init(number: Int64, installation: StoredInstallation) {
+        self.number = number
+        self.installation = installation
+    }
+}

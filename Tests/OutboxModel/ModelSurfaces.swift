@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletOutbox
+internal import Synchronization
+
+/// A model of the surfaces, which each engine has to agree with.
+struct SurfaceModel: Sendable {
+    private var surfaces: [StoredSurface] = []
+    /// In the order of their numbers.
+    private(set) var sessions: [StoredSession] = []
+    /// The installations with an event, each with the number of its event.
+    private var events: [Int64: Int64] = [:]
+    private var lastSurface: Int64 = 0
+    private var lastSession: Int64 = 0
+    private var lastEvent: Int64 = 0
+
+    // MARK: Surfaces
+
+    private func index(_ id: String, of app: String) -> Int? {
+        surfaces.firstIndex { $0.surface.id == id && $0.surface.app == app }
+    }
+
+    func surface(_ id: String, of app: String) -> StoredSurface? { index(id, of: app).map { surfaces[$0] } }
+
+    func surface(_ number: Int64) -> StoredSurface? { surfaces.first { $0.number == number } }
+
+    private func hasShown(of app: String) -> Bool {
+        surfaces.contains { $0.surface.app == app && $0.withdrawnAt == nil }
+    }
+
+    mutating func put(
+        _ surface: Surface,
+        if condition: SurfacePrecondition,
+        limit: Int,
+        at now: Int64
+    ) -> SurfaceChange {
+        let index = index(surface.id, of: surface.app)
+        let stored = index.map { surfaces[$0] }
+        guard condition.allows(stored) else { return .refused(stored) }
+        if let stored, stored.shows(surface) { return .unchanged(stored) }
+        let shown = surfaces.filter { $0.surface.app == surface.app && $0.withdrawnAt == nil }
+        let isShown = shown.contains { $0.surface.id == surface.id }
+        guard isShown || shown.count < limit else { return .full }
+        guard let index else {
+            lastSurface += 1
+            let new = StoredSurface(number: lastSurface, revision: 1, surface: surface, createdAt: now, changedAt: now)
+            surfaces.append(new)
+            return .changed(new)
+        }
+        surfaces[index].surface = surface
+        surfaces[index].withdrawnAt = nil
+        return .changed(change(index, at: now))
+    }
+
+    private mutating func change(_ index: Int, at now: Int64) -> StoredSurface {
+        surfaces[index].revision += 1
+        surfaces[index].changedAt = now
+        surfaces[index].cursor = 0
+        return surfaces[index]
+    }
+
+    mutating func withdraw(
+        _ id: String,
+        of app: String,
+        if condition: SurfacePrecondition,
+        at now: Int64
+    ) -> SurfaceChange {
+        guard let index = index(id, of: app) else { return .refused(nil) }
+        guard condition.allows(surfaces[index]) else { return .refused(surfaces[index]) }
+        guard surfaces[index].withdrawnAt == nil else { return .unchanged(surfaces[index]) }
+        surfaces[index].withdrawnAt = now
+        return .changed(change(index, at: now))
+    }
+
+    func surfaces(of app: String, after number: Int64, limit: Int) -> [StoredSurface] {
+        Array(surfaces.filter { $0.surface.app == app && $0.number > number }.prefix(limit))
+    }
+
+    func surfaces(for user: String, _ installation: InstallationID, of app: String) -> [StoredSurface] {
+        surfaces.filter { stored in
+            guard stored.surface.app == app, stored.withdrawnAt == nil else { return false }
+            return switch stored.surface.audience {
+            case .users(let users): users.contains { $0.utf8.elementsEqual(user.utf8) }
+            case .installation(let id): id == installation
+            case .matching: false
+            }
+        }
+    }
+
+    func surfacesWithExpression(of app: String) -> [StoredSurface] {
+        surfaces.filter { stored in
+            guard case .matching = stored.surface.audience else { return false }
+            return stored.surface.app == app && stored.withdrawnAt == nil
+        }
+    }
+
+    func unfinished(limit: Int) -> [StoredSurface] {
+        let unfinished = surfaces.filter { $0.cursor != nil }
+        return Array(unfinished.sorted { ($0.changedAt, $0.number) < ($1.changedAt, $1.number) }.prefix(limit))
+    }
+
+    mutating func end(withdrawnBefore time: Int64, at now: Int64, limit: Int) -> Int {
+        func first(_ count: Int, where date: (StoredSurface) -> Int64?) -> [Int64] {
+            let found = surfaces.compactMap { stored in date(stored).map { ($0, stored.number) } }
+            return found.sorted { $0 < $1 }.prefix(count).map(\.1)
+        }
+        let ended = first(limit) { stored in
+            stored.withdrawnAt == nil ? stored.surface.endsAt.flatMap { $0 <= now ? $0 : nil } : nil
+        }
+        for index in surfaces.indices where ended.contains(surfaces[index].number) {
+            surfaces[index].withdrawnAt = now
+            _ = change(index, at: now)
+        }
+        let inUse = Set(sessions.map(\.surface))
+        let old = first(limit - ended.count) { stored in
+            inUse.contains(stored.number) ? nil : stored.withdrawnAt.flatMap { $0 < time ? $0 : nil }
+        }
+        surfaces.removeAll { old.contains($0.number) }
+        return ended.count + old.count
+    }
+
+    // MARK: Sessions
+
+    private mutating func markDue(_ index: Int) {
+        sessions[index].dueAt = 0
+        sessions[index].version += 1
+    }
+
+    /// Stores that an installation is in the audience of a surface.
+    private mutating func join(_ surface: StoredSurface, _ installation: Int64) {
+        let index = sessions.firstIndex { $0.surface == surface.number && $0.installation == installation }
+        guard let index else {
+            lastSession += 1
+            sessions.append(
+                StoredSession(
+                    number: lastSession,
+                    surface: surface.number,
+                    installation: installation,
+                    revision: surface.revision,
+                    dueAt: 0
+                )
+            )
+            return
+        }
+        sessions[index].revision = surface.revision
+        markDue(index)
+    }
+
+    /// Stores that installations have left the audience of a surface.
+    private mutating func leave(where isLeaving: (StoredSession) -> Bool) {
+        for index in sessions.indices where isLeaving(sessions[index]) {
+            sessions[index].revision = 0
+            markDue(index)
+        }
+    }
+
+    /// Stores a page; `installations` are those of the page that exist.
+    mutating func store(_ page: SurfacePage, _ installations: [Int64]) -> Bool {
+        let index = surfaces.firstIndex {
+            $0.number == page.surface && $0.revision == page.revision && $0.cursor == page.cursor
+        }
+        guard let index else { return false }
+        surfaces[index].cursor = page.next
+        for installation in installations {
+            join(surfaces[index], installation)
+            if events[installation] != nil { record(installation) }
+        }
+        if page.next == nil {
+            leave { $0.surface == page.surface && $0.revision != 0 && $0.revision != page.revision }
+        }
+        return true
+    }
+
+    mutating func store(_ read: [StoredSurface], for event: InstallationEvent) {
+        let installation = event.installation.number
+        guard events[installation] == event.number else { return }
+        events[installation] = nil
+        for old in read {
+            guard let surface = surface(old.number), surface.revision == old.revision else { continue }
+            join(surface, installation)
+        }
+        let (current, named) = (surfaces, Set(read.map(\.number)))
+        leave { session in
+            session.installation == installation && !named.contains(session.surface)
+                && current.contains { $0.number == session.surface && $0.revision == session.revision }
+        }
+    }
+
+    /// The events in their order: their numbers, and those of their installations.
+    func oldestEvents(limit: Int) -> [(number: Int64, installation: Int64)] {
+        let all = events.map { (number: $0.value, installation: $0.key) }
+        return Array(all.sorted { $0.number < $1.number }.prefix(limit))
+    }
+
+    private mutating func record(_ installation: Int64) {
+        lastEvent += 1
+        events[installation] = lastEvent
+    }
+
+    /// Records the differences between the installations before and after a change.
+    mutating func recordChanges(from before: [StoredInstallation], to after: [StoredInstallation]) {
+        let kept = Set(after.map(\.number))
+        sessions.removeAll { !kept.contains($0.installation) }
+        events = events.filter { kept.contains($0.key) }
+        let old = Dictionary(before.map { ($0.number, $0.installation) }) { first, _ in first }
+        for stored in after {
+            if let installation = old[stored.number], installation.hasSameContentAndUser(as: stored.installation) {
+                continue
+            }
+            for index in sessions.indices where sessions[index].installation == stored.number { markDue(index) }
+            if hasShown(of: stored.installation.app) { record(stored.number) }
+        }
+    }
+
+    // MARK: Steps
+
+    mutating func add(_ result: SessionResult, to session: Int64) {
+        guard let index = sessions.firstIndex(where: { $0.number == session }) else { return }
+        sessions[index].results.append(result)
+        markDue(index)
+    }
+
+    /// Changes the session of a step; returns whether it had the version of the step.
+    mutating func change(by step: SessionStep) -> Bool {
+        let index = sessions.firstIndex { $0.number == step.session && $0.version == step.version }
+        guard let index else { return false }
+        sessions[index].state = step.state
+        sessions[index].results = []
+        sessions[index].dueAt = step.dueAt
+        sessions[index].version += 1
+        return true
+    }
+
+    mutating func remove(_ session: Int64) { sessions.removeAll { $0.number == session } }
+}
+
+extension Installation {
+    /// Whether another state of this installation differs at most in the times of reports.
+    fileprivate func hasSameContentAndUser(as other: Installation) -> Bool {
+        user.utf8.elementsEqual(other.user.utf8) && environment == other.environment && bundleID == other.bundleID
+            && attributes == other.attributes && permissions == other.permissions && tags == other.tags
+            && activities == other.activities && tokens.mapValues(\.token) == other.tokens.mapValues(\.token)
+    }
+}
+
+extension OutboxModel {
+    /// Changes the installations, and records the differences for the surfaces.
+    mutating func changeInstallations<Value>(_ body: (inout InstallationModel) -> Value) -> Value {
+        let before = installations.all
+        let value = body(&installations)
+        surfaces.recordChanges(from: before, to: installations.all)
+        return value
+    }
+
+    mutating func store(_ step: SessionStep, at now: Int64) -> SessionStepResult {
+        guard step.pushes.isEmpty || step.pushes.count <= limit - rows.count else { return .full }
+        let session = surfaces.sessions.first { $0.number == step.session }
+        guard surfaces.change(by: step) else { return .outdated }
+        let app = session.flatMap { surfaces.surface($0.surface) }?.surface.app ?? ""
+        for id in step.cancelled {
+            guard let number = numbers[Name(app: app, id: id)], claimed[number] == nil,
+                rows[number]?.push.session == step.session
+            else { continue }
+            end(number, Outcome(.cancelled), at: now)
+        }
+        for (push, answer) in zip(step.pushes.map(\.push), accept(step.pushes.map(\.push), at: now)) {
+            guard !answer.isStored else { continue }
+            let result = SessionResult(id: push.id, state: .cancelled, status: nil, endedAt: now)
+            surfaces.add(result, to: step.session)
+        }
+        if step.isFinished { surfaces.remove(step.session) }
+        return .stored
+    }
+
+    /// The sessions that a condition selects, with their surfaces and installations.
+    func sessions(where isSelected: (StoredSession) -> Bool) -> [DueSession] {
+        surfaces.sessions.filter(isSelected).compactMap { session in
+            guard let surface = surfaces.surface(session.surface),
+                let installation = installations.installation(session.installation)
+            else { return nil }
+            return DueSession(session: session, surface: surface, installation: installation)
+        }
+    }
+}
+
+/// The surfaces of a model.
+struct ModelSurfaces: SurfaceStore {
+    let disk: ModelOutbox.Disk
+
+    func put(_ surface: Surface, if condition: SurfacePrecondition, limit: Int, at now: Int64) -> SurfaceChange {
+        disk.model.withLock { $0.surfaces.put(surface, if: condition, limit: limit, at: now) }
+    }
+
+    func withdraw(_ id: String, of app: String, if condition: SurfacePrecondition, at now: Int64) -> SurfaceChange {
+        disk.model.withLock { $0.surfaces.withdraw(id, of: app, if: condition, at: now) }
+    }
+
+    func surface(_ id: String, of app: String) -> StoredSurface? {
+        disk.model.withLock { $0.surfaces.surface(id, of: app) }
+    }
+
+    func surfaces(of app: String, after number: Int64, limit: Int) -> [StoredSurface] {
+        disk.model.withLock { $0.surfaces.surfaces(of: app, after: number, limit: limit) }
+    }
+
+    func surfaces(for user: String, _ installation: InstallationID, of app: String) -> [StoredSurface] {
+        disk.model.withLock { $0.surfaces.surfaces(for: user, installation, of: app) }
+    }
+
+    func surfacesWithExpression(of app: String) -> [StoredSurface] {
+        disk.model.withLock { $0.surfaces.surfacesWithExpression(of: app) }
+    }
+
+    func sessions(of surface: StoredSurface, after installation: Int64, limit: Int) -> [DueSession] {
+        let found = disk.model.withLock { model in
+            model.sessions { $0.surface == surface.number && $0.installation > installation }
+        }
+        return found.sorted { $0.installation.number < $1.installation.number }.prefix(limit).map {
+            DueSession(session: $0.session, surface: surface, installation: $0.installation)
+        }
+    }
+
+    func unfinishedSurfaces(limit: Int) -> [StoredSurface] {
+        disk.model.withLock { $0.surfaces.unfinished(limit: limit) }
+    }
+
+    func store(_ page: SurfacePage, at now: Int64) -> Bool {
+        disk.model.withLock { model in
+            let existing = page.installations.filter { model.installations.installation($0) != nil }
+            return model.surfaces.store(page, existing)
+        }
+    }
+
+    func installationEvents(limit: Int) -> [InstallationEvent] {
+        disk.model.withLock { model in
+            model.surfaces.oldestEvents(limit: limit).compactMap { event in
+                model.installations.installation(event.installation).map {
+                    InstallationEvent(number: event.number, installation: $0)
+                }
+            }
+        }
+    }
+
+    func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) {
+        disk.model.withLock { $0.surfaces.store(surfaces, for: event) }
+    }
+
+    func dueSessions(at now: Int64, limit: Int) -> [DueSession] {
+        let due = disk.model.withLock { $0.sessions { session in session.dueAt.map { $0 <= now } ?? false } }
+        let order = due.sorted {
+            ($0.session.dueAt ?? 0, $0.session.number) < ($1.session.dueAt ?? 0, $1.session.number)
+        }
+        return Array(order.prefix(limit))
+    }
+
+    func store(_ steps: [SessionStep], at now: Int64) -> [SessionStepResult] {
+        disk.model.withLock { model in steps.map { model.store($0, at: now) } }
+    }
+
+    func endSurfaces(withdrawnBefore time: Int64, at now: Int64, limit: Int) -> Int {
+        disk.model.withLock { $0.surfaces.end(withdrawnBefore: time, at: now, limit: limit) }
+    }
+}
