@@ -32,7 +32,7 @@ CREATE FUNCTION martlet.expand(
     p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[],
     p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
     p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
-    p_payloads bytea[], p_users text[], p_requests text[], p_alert_limits bigint[]
+    p_payloads bytea[], p_users text[], p_requests text[], p_alert_limits bigint[], p_sessions bigint[]
 ) RETURNS text LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -49,7 +49,8 @@ BEGIN
         FROM martlet.accept(
             p_times, p_apps, p_are_production, p_urgencies, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
             p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
-            p_not_before, p_expires_at, p_checksums, p_payloads, p_users, p_requests, p_alert_limits, p_job
+            p_not_before, p_expires_at, p_checksums, p_payloads, p_users, p_requests, p_alert_limits,
+            p_sessions, p_job
         ) a GROUP BY 1
     ) r;
     UPDATE martlet.job j

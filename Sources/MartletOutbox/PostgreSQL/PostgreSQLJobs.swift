@@ -98,7 +98,7 @@ struct PostgreSQLJobs: JobStore {
         ]
         let refused: [LeftOutReason: Int]? = try await outbox.connections.query(
             .maintaining,
-            "SELECT martlet.expand(\(Parameter.places(29)))",
+            "SELECT martlet.expand(\(Parameter.places(30)))",
             head + PostgreSQLOutbox.Entry.parameters(entries[...])
         ) { rows in rows.first.flatMap { $0.optionalText(at: 0) }.map { JobCounts.read($0) } }
         guard let refused else { return .outdated }

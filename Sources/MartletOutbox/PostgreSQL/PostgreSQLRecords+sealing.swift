@@ -52,7 +52,7 @@ extension PostgreSQLRecords {
             SELECT p.number, 0, 0, 0, p.apns_id, false, p.token, p.channel, p.bundle_id, p.push_type, p.topic,
                 p.priority, p.expiration, p.collapse_id, p.trace_parent, p.order_key, p.expires_at, p.accepted_at,
                 p.payload, p.checksum, false, NULL::text, CASE WHEN p.is_to_user THEN p.user_id END, false, p.job,
-                a.name, p.is_production, p.fingerprint
+                p.session, a.name, p.is_production, p.fingerprint
             FROM martlet.push p JOIN martlet.app a ON a.number = p.app
             WHERE p.number > $1 ORDER BY p.number LIMIT \(Self.batch)
             """
@@ -215,11 +215,11 @@ private struct PlainPush: Sendable {
 
     /// Reads the columns of `martlet.claim`, followed by the name of the app, the environment and the fingerprint.
     init(_ row: Row) {
-        let lane = Lane(app: row.text(at: 25), environment: PushEnvironment(isProduction: row.flag(at: 26)))
+        let lane = Lane(app: row.text(at: 26), environment: PushEnvironment(isProduction: row.flag(at: 27)))
         let claimed = ClaimedPush(row, lane: lane, isChecked: true)
         number = claimed.number
         push = claimed.push
-        fingerprint = row.optionalBytes(at: 27)
+        fingerprint = row.optionalBytes(at: 28)
         checksum = row.optionalInteger(at: 19)
     }
 }
