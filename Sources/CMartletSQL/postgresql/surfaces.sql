@@ -165,13 +165,14 @@ BEGIN
     -- The surfaces of these events may have been read before this revision.
     UPDATE martlet.installation_event e SET number = DEFAULT WHERE e.installation = ANY (members);
     sessions := ARRAY(
-        SELECT s.number FROM martlet.surface_session s WHERE s.surface = p_surface AND s.installation = ANY (members)
+        SELECT s.number FROM unnest(members) AS u (installation)
+        JOIN martlet.surface_session s ON s.surface = p_surface AND s.installation = u.installation
     );
     IF p_next IS NULL THEN
         sessions := sessions || ARRAY(
             SELECT s.number FROM martlet.surface_session s
             WHERE s.surface = p_surface AND NOT s.revision IN (0, p_revision)
-            ORDER BY s.installation LIMIT 10000 + cardinality(members)
+            LIMIT 10000 + cardinality(members)
         );
     END IF;
     PERFORM martlet.lock_sessions(sessions);

@@ -120,8 +120,8 @@ struct PostgreSQLSurfaces: SurfaceStore {
         return try await all(.maintaining, condition, [.integer(Int64(limit))])
     }
 
-    /// The columns of a surface, followed by the name of its app.
-    private static let selection = """
+    /// The columns ``SurfaceRow/columns``, followed by the name of the app, with their table.
+    static let selection = """
         SELECT \(SurfaceRow.columns), (SELECT a.name FROM martlet.app a WHERE a.number = surface.app)
         FROM martlet.surface
         """
