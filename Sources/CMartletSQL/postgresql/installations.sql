@@ -8,6 +8,7 @@
 -- p_numbers and p_ids, with their sessions. Every transaction that changes installations locks in this order before its
 -- first change, because concurrent transactions would deadlock otherwise: a ticket, tokens, installations by number,
 -- sessions by number. A row of `installation_token` is changed only while its installation is locked.
+-- martlet.record_installation_changes may be called afterwards.
 CREATE FUNCTION martlet.lock_installations(
     p_app bigint, p_tokens text[], p_numbers bigint[], p_ids uuid[] DEFAULT '{}'
 ) RETURNS void LANGUAGE plpgsql

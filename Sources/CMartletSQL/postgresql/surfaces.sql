@@ -9,8 +9,6 @@
 -- until its commit, which a transaction takes exclusively before it adds a surface: either the change sees the surface,
 -- or the pages of the surface see the change.
 
--- MARK: Surfaces
-
 -- Returns whether a surface, null for an unknown one, meets a condition: it must be absent or withdrawn, or have a
 -- revision, which is null for any.
 CREATE FUNCTION martlet.meets(p_stored martlet.surface, p_is_absent boolean, p_revision bigint)
@@ -122,8 +120,6 @@ BEGIN
     GET DIAGNOSTICS deleted = ROW_COUNT;
     RETURN cardinality(ended) + deleted;
 END $$;
-
--- MARK: Sessions
 
 -- Locks sessions in their order.
 CREATE FUNCTION martlet.lock_sessions(p_numbers bigint[]) RETURNS void LANGUAGE plpgsql

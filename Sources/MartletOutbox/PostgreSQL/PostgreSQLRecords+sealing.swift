@@ -212,13 +212,12 @@ extension PostgreSQLRecords {
         var last = Int64.min
         while true {
             let batch = try await connections.query(.maintaining, sql, [.integer(last)]) { rows in
-                rows.all.map { (number: $0.integer(at: 0), stored: StoredSurface($0, app: $0.text(at: 14))) }
+                rows.all.map { StoredSurface($0, app: $0.text(at: 14)) }
             }
             guard let end = batch.last else { return }
             var plain: [StoredSurface] = []
             var sealed: [Surface] = []
-            for row in batch {
-                guard let stored = row.stored, seal.open(stored.surface) == nil else { continue }
+            for stored in batch where seal.open(stored.surface) == nil {
                 plain.append(stored)
                 let form = try OutboxError.mapping { () throws(CryptographyError) in try seal.seal(stored.surface) }
                 sealed.append(form)
@@ -255,10 +254,10 @@ extension PostgreSQLRecords {
             var plain: [(number: Int64, state: [UInt8])] = []
             var sealed: [[UInt8]] = []
             for row in batch {
-                guard let place = row.place, seal.open(row.state, of: place) == nil else { continue }
+                guard let place = row.place, seal.open(state: row.state, of: place) == nil else { continue }
                 plain.append((row.number, row.state))
                 let form = try OutboxError.mapping { () throws(CryptographyError) in
-                    try seal.seal(row.state, of: place)
+                    try seal.seal(state: row.state, of: place)
                 }
                 sealed.append(form)
             }

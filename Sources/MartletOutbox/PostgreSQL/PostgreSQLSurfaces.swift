@@ -61,8 +61,10 @@ struct PostgreSQLSurfaces: SurfaceStore {
             """,
             parameters
         ) { rows in
-            let stored = rows.first.flatMap { StoredSurface($0, app: app) }
-            return switch (rows.first?.text(at: 14), stored) {
+            let row = rows.first
+            // The columns of an unknown surface are null.
+            let stored = row?.optionalInteger(at: 0) == nil ? nil : row.map { StoredSurface($0, app: app) }
+            return switch (row?.text(at: 14) ?? "", stored) {
             case ("changed", let stored?): .changed(stored)
             case ("unchanged", let stored?): .unchanged(stored)
             case ("full", _): .full
@@ -135,7 +137,7 @@ struct PostgreSQLSurfaces: SurfaceStore {
             purpose,
             "\(Self.selection) WHERE \(condition)",
             parameters
-        ) { rows in rows.all.compactMap { StoredSurface($0, app: $0.text(at: 14)) } }
+        ) { rows in rows.all.map { StoredSurface($0, app: $0.text(at: 14)) } }
     }
 
     func endSurfaces(withdrawnBefore time: Int64, at now: Int64, limit: Int) async throws(OutboxError) -> Int {
@@ -189,10 +191,9 @@ struct PostgreSQLSurfaces: SurfaceStore {
         ) { rows in
             rows.all.compactMap { row in
                 let app = row.text(at: 22)
-                guard let surface = StoredSurface(RowPart(row: row, start: 8), app: app),
-                    let installation = StoredInstallation(RowPart(row: row, start: 23), app: app)
-                else { return nil }
-                return DueSession(session: StoredSession(row), surface: surface, installation: installation)
+                let surface = StoredSurface(RowPart(row: row, start: 8), app: app)
+                return StoredInstallation(RowPart(row: row, start: 23), app: app)
+                    .map { DueSession(session: StoredSession(row), surface: surface, installation: $0) }
             }
         }
     }
