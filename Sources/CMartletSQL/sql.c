@@ -27,6 +27,8 @@
 #include "script.h"
 #define SCRIPT settle
 #include "script.h"
+#define SCRIPT surfaces
+#include "script.h"
 #define SCRIPT tables
 #include "script.h"
 #undef ENGINE

@@ -20,6 +20,7 @@ MARTLET_SQL(postgresql, nodes);
 MARTLET_SQL(postgresql, order_keys);
 MARTLET_SQL(postgresql, sealing);
 MARTLET_SQL(postgresql, settle);
+MARTLET_SQL(postgresql, surfaces);
 MARTLET_SQL(postgresql, tables);
 MARTLET_SQL(sqlite, tables);
 

@@ -19,8 +19,8 @@
 -- due. The rows of users and days are locked after all others and in their order, so that concurrent transactions do
 -- not deadlock, and wait for each other only until the commit.
 --
--- The identifiers of a job's pushes follow from that of the job. Like pushes with a fingerprint, they are not stored
--- while an outcome has their identifier; the returned row does not describe the other push.
+-- The identifiers of pushes of a job or of a session follow from others. Like pushes with a fingerprint, they are not
+-- stored while an outcome has their identifier; the returned row does not describe the other push.
 
 CREATE FUNCTION martlet.accept(
     p_times bigint[], p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
@@ -28,8 +28,8 @@ CREATE FUNCTION martlet.accept(
     p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
     p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
     p_payloads bytea[], p_users text[] DEFAULT NULL, p_requests text[] DEFAULT NULL,
-    p_alert_limits bigint[] DEFAULT NULL, p_supersede boolean[] DEFAULT NULL, p_job bigint DEFAULT NULL,
-    p_installations bigint[] DEFAULT NULL
+    p_alert_limits bigint[] DEFAULT NULL, p_supersede boolean[] DEFAULT NULL, p_sessions bigint[] DEFAULT NULL,
+    p_job bigint DEFAULT NULL, p_installations bigint[] DEFAULT NULL
 ) RETURNS TABLE (
     place bigint, is_same boolean, apns_id uuid, is_production boolean, accepted_at bigint,
     is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
@@ -54,7 +54,7 @@ BEGIN
         INSERT INTO martlet.push (
             number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
             priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum,
-            payload, user_id, is_to_user, job, installation
+            payload, user_id, is_to_user, job, installation, session
         )
         SELECT g.number, g.app, g.is_production, g.apns_id, g.fingerprint, g.token, g.channel, g.bundle_id,
             g.push_type, g.topic, g.priority, g.expiration, g.collapse_id, g.trace_parent, g.order_key,
@@ -62,15 +62,15 @@ BEGIN
                 SELECT i.user_id FROM martlet.installation_token t JOIN martlet.installation i
                     ON i.number = t.installation
                 WHERE t.token = g.token AND i.app = g.app LIMIT 1
-            )), g.user_id IS NOT NULL, p_job, g.installation
+            )), g.user_id IS NOT NULL, p_job, g.installation, g.session
         FROM unnest(
             numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
             p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
-            p_expires_at, p_times, p_checksums, p_payloads, p_users, p_installations
+            p_expires_at, p_times, p_checksums, p_payloads, p_users, p_installations, p_sessions
         ) AS g (
             number, app, is_production, apns_id, fingerprint, token, channel, bundle_id, push_type, topic,
             priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum, payload,
-            user_id, installation
+            user_id, installation, session
         )
         WHERE NOT EXISTS (
             SELECT FROM martlet.unregistered_token t
@@ -82,11 +82,14 @@ BEGIN
         ON CONFLICT DO NOTHING RETURNING number
     )
     SELECT array_agg(fresh.number) INTO stored FROM fresh;
-    IF p_job IS NOT NULL OR cardinality(array_remove(p_fingerprints, NULL)) > 0 THEN
+    IF p_job IS NOT NULL OR cardinality(array_remove(p_fingerprints, NULL)) > 0
+        OR cardinality(array_remove(p_sessions, NULL)) > 0
+    THEN
         WITH ended AS (
             DELETE FROM martlet.push p USING martlet.outcome o
-            WHERE p.number = ANY (stored) AND (p.fingerprint IS NOT NULL OR p_job IS NOT NULL)
-                AND o.apns_id = p.apns_id AND o.app = p.app
+            WHERE p.number = ANY (stored)
+                AND (p.fingerprint IS NOT NULL OR p_job IS NOT NULL OR p.session IS NOT NULL) AND o.apns_id = p.apns_id
+                AND o.app = p.app
             RETURNING p.number
         )
         SELECT array_agg(k) INTO stored FROM unnest(stored) k WHERE k NOT IN (SELECT ended.number FROM ended);

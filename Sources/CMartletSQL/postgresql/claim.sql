@@ -11,7 +11,7 @@ CREATE FUNCTION martlet.claim(
     token text, channel text, bundle_id text, push_type text, topic text, priority text, expiration text,
     collapse_id text, trace_parent text, order_key text, expires_at bigint, accepted_at bigint, payload bytea,
     checksum bigint, has_changed_time boolean, history text, user_id text, has_former_user boolean,
-    job bigint
+    job bigint, session bigint
 ) LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
@@ -49,7 +49,7 @@ BEGIN
                 SELECT CASE WHEN i.app = p.app THEN i.user_id = p.user_id END FROM martlet.installation i
                 WHERE i.number = o.installation
             )) FROM martlet.installation_token o WHERE o.token = p.token
-        ), NOT p.is_to_user AND p.user_id <> ''), p.job
+        ), NOT p.is_to_user AND p.user_id <> ''), p.job, p.session
     FROM taken t JOIN martlet.push p USING (number) ORDER BY t.ready_at, t.number;
 END $$;
 

@@ -5,28 +5,37 @@
 -- `i.app + 0` keeps a plan that was made while the tables were small from reading all installations of the app.
 
 -- Locks everything that a report of tokens touches: the tokens, then the installations that have them and those of
--- p_numbers and p_ids. Every transaction that changes installations locks in this order before its first change,
--- because concurrent transactions would deadlock otherwise: a ticket, tokens, installations by number. A row of
--- `installation_token` is changed only while its installation is locked.
+-- p_numbers and p_ids, with their sessions. Every transaction that changes installations locks in this order before its
+-- first change, because concurrent transactions would deadlock otherwise: a ticket, tokens, installations by number,
+-- sessions by number. A row of `installation_token` is changed only while its installation is locked.
+-- martlet.record_installation_changes may be called afterwards.
 CREATE FUNCTION martlet.lock_installations(
     p_app bigint, p_tokens text[], p_numbers bigint[], p_ids uuid[] DEFAULT '{}'
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
+DECLARE
+    installations bigint[];
 BEGIN
     -- Held until the commit, so that two installations that register a token at the same time do not both keep it, and
     -- no other installation takes one of the tokens after the statement below.
     PERFORM pg_advisory_xact_lock(hashtextextended(k.token, p_app))
     FROM (SELECT DISTINCT u.token FROM unnest(p_tokens) AS u (token) ORDER BY u.token) k;
-    PERFORM 1 FROM martlet.installation i
-    WHERE i.number = ANY (ARRAY(
-        SELECT k.number FROM unnest(p_numbers) AS k (number)
-        UNION
-        SELECT t.installation FROM unnest(p_tokens) AS u (token)
-        JOIN martlet.installation_token t ON t.token = u.token
-        UNION
-        SELECT o.number FROM unnest(p_ids) AS u (id) JOIN martlet.installation o ON o.id = u.id
-    )) AND i.app + 0 = p_app
-    ORDER BY i.number FOR UPDATE;
+    installations := ARRAY(
+        SELECT i.number FROM martlet.installation i
+        WHERE i.number = ANY (ARRAY(
+            SELECT k.number FROM unnest(p_numbers) AS k (number)
+            UNION
+            SELECT t.installation FROM unnest(p_tokens) AS u (token)
+            JOIN martlet.installation_token t ON t.token = u.token
+            UNION
+            SELECT o.number FROM unnest(p_ids) AS u (id) JOIN martlet.installation o ON o.id = u.id
+        )) AND i.app + 0 = p_app
+        ORDER BY i.number FOR UPDATE
+    );
+    PERFORM martlet.lock_sessions(ARRAY(
+        SELECT s.number FROM martlet.surface_session s WHERE s.installation = ANY (installations)
+    ));
+    PERFORM martlet.share_surfaces(ARRAY[p_app]);
 END $$;
 
 -- Removes those of some installations that were imported and have no token left: no app has a secret to report another
@@ -53,15 +62,21 @@ $$;
 -- leaves the other installations of the app: the locks order the reports, because the clocks of relays differ and can
 -- be set back. An installation that is moved from a file has only its times to compare, and takes no token that was
 -- registered later; one whose app has enrolled comes before one that was imported. The caller has called
--- lock_installations.
+-- lock_installations, and knows whether something else of the installation has changed.
 CREATE FUNCTION martlet.set_installation_parts(
     p_number bigint, p_app bigint, p_kinds text[], p_names text[], p_tokens text[], p_times bigint[],
-    p_activities text, p_tags text[], p_is_reported boolean
+    p_activities text, p_tags text[], p_is_reported boolean, p_is_changed boolean
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
     is_imported boolean := (SELECT i.secret_hash IS NULL FROM martlet.installation i WHERE i.number = p_number);
-    others bigint[];
+    is_changed boolean := p_is_changed OR p_activities IS NOT NULL OR p_tags IS NOT NULL OR EXISTS (
+        SELECT FROM unnest(p_kinds, p_names, p_tokens) AS u (kind, name, token) WHERE NOT EXISTS (
+            SELECT FROM martlet.installation_token t
+            WHERE t.installation = p_number AND t.kind = u.kind AND t.name = u.name AND t.token = u.token
+        )
+    );
+    others bigint[] := '{}';
 BEGIN
     IF cardinality(p_tokens) > 0 THEN
         WITH taken AS (
@@ -73,8 +88,8 @@ BEGIN
                 END)
             RETURNING t.installation
         )
-        SELECT array_agg(taken.installation) INTO others FROM taken;
-        IF others IS NOT NULL THEN PERFORM martlet.remove_emptied_imports(others); END IF;
+        SELECT coalesce(array_agg(taken.installation), '{}') INTO others FROM taken;
+        IF others <> '{}' THEN PERFORM martlet.remove_emptied_imports(others); END IF;
         INSERT INTO martlet.installation_token (installation, kind, name, token, registered_at, last_push)
         SELECT p_number, u.kind, u.name, u.token, u.at,
             CASE WHEN p_is_reported THEN nextval('martlet.push_number') END
@@ -92,6 +107,8 @@ BEGIN
         INSERT INTO martlet.installation_tag (app, tag, installation)
         SELECT p_app, u.tag, p_number FROM unnest(p_tags) AS u (tag);
     END IF;
+    IF is_changed THEN others := others || p_number; END IF;
+    IF others <> '{}' THEN PERFORM martlet.record_installation_changes(others); END IF;
     IF p_is_reported AND cardinality(p_tokens) > 0 THEN
         -- Settlements hold this lock exclusively while they record unregistered tokens: either they see this
         -- registration, or this sees their record. Taken last, so that the transaction waits for no other lock while it
@@ -143,7 +160,7 @@ BEGIN
     ) ON CONFLICT (id) DO NOTHING RETURNING number INTO added;
     IF added IS NULL THEN RETURN true; END IF;
     PERFORM martlet.set_installation_parts(
-        added, p_app, p_kinds, p_names, p_tokens, p_times, p_activities, p_tags, p_ticket IS NOT NULL
+        added, p_app, p_kinds, p_names, p_tokens, p_times, p_activities, p_tags, p_ticket IS NOT NULL, true
     );
     -- Only installations that are locked; the next enrollment removes one that was added meanwhile.
     DELETE FROM martlet.installation i WHERE i.number = ANY (others) AND i.number IN (
@@ -159,8 +176,17 @@ CREATE FUNCTION martlet.replace_installation(
     p_permissions bigint[], p_changed_at bigint, p_seen_at bigint, p_removed_kinds text[], p_removed_names text[],
     p_kinds text[], p_names text[], p_tokens text[], p_times bigint[], p_activities text, p_tags text[]
 ) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    is_changed boolean;
 BEGIN
     PERFORM martlet.lock_installations(p_app, p_tokens, ARRAY[p_number]);
+    SELECT (
+        i.is_production, i.bundle_id, i.locale, i.time_zone, i.app_version, i.system_version, i.model, i.alerts,
+        i.live_activities, i.frequent_updates
+    ) IS DISTINCT FROM (
+        p_is_production, p_bundle_id, p_attributes[1], p_attributes[2], p_attributes[3], p_attributes[4],
+        p_attributes[5], p_permissions[1] <> 0, p_permissions[2] <> 0, p_permissions[3] <> 0
+    ) INTO is_changed FROM martlet.installation i WHERE i.number = p_number;
     UPDATE martlet.installation i
     SET is_production = p_is_production, bundle_id = p_bundle_id, locale = p_attributes[1], time_zone = p_attributes[2],
         app_version = p_attributes[3], system_version = p_attributes[4], model = p_attributes[5],
@@ -172,7 +198,7 @@ BEGIN
     DELETE FROM martlet.installation_token t USING unnest(p_removed_kinds, p_removed_names) AS u (kind, name)
     WHERE t.installation = p_number AND t.kind = u.kind AND t.name = u.name;
     PERFORM martlet.set_installation_parts(
-        p_number, p_app, p_kinds, p_names, p_tokens, p_times, p_activities, p_tags, true
+        p_number, p_app, p_kinds, p_names, p_tokens, p_times, p_activities, p_tags, true, is_changed OR FOUND
     );
     RETURN true;
 END $$;
@@ -328,7 +354,18 @@ BEGIN
     FROM unnest(numbers, p_activities, results) AS r (number, activities, result)
     WHERE r.result IN ('added', 'changed');
     IF others IS NOT NULL THEN PERFORM martlet.remove_emptied_imports(others); END IF;
+    PERFORM martlet.record_installation_changes(others || ARRAY(
+        SELECT r.number FROM unnest(numbers, results) AS r (number, result) WHERE r.result IN ('added', 'changed')
+    ));
     RETURN QUERY SELECT unnest(results);
+END $$;
+
+-- Removes an installation; returns whether it existed.
+CREATE FUNCTION martlet.remove_installation(p_app bigint, p_id uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM martlet.lock_installations(p_app, '{}', '{}', ARRAY[p_id]);
+    DELETE FROM martlet.installation i WHERE i.id = p_id AND i.app = p_app;
+    RETURN FOUND;
 END $$;
 
 -- Removes the installations, tickets and counted alerts of a user, and returns the number of installations.
@@ -338,7 +375,9 @@ DECLARE
 BEGIN
     -- First, because the deletion waits for enrollments in progress, whose installations are then found.
     DELETE FROM martlet.ticket t WHERE t.app = p_app AND t.user_id = p_user;
-    PERFORM 1 FROM martlet.installation i WHERE i.app = p_app AND i.user_id = p_user ORDER BY i.number FOR UPDATE;
+    PERFORM martlet.lock_installations(p_app, '{}', ARRAY(
+        SELECT i.number FROM martlet.installation i WHERE i.app = p_app AND i.user_id = p_user
+    ));
     DELETE FROM martlet.installation i WHERE i.app = p_app AND i.user_id = p_user;
     GET DIAGNOSTICS removed = ROW_COUNT;
     -- Last: a transaction that counts an alert of the user holds an installation until its commit.

@@ -33,7 +33,7 @@ CREATE FUNCTION martlet.expand(
     p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
     p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
     p_payloads bytea[], p_users text[], p_requests text[], p_alert_limits bigint[], p_supersede boolean[],
-    p_installations bigint[]
+    p_sessions bigint[], p_installations bigint[]
 ) RETURNS TABLE (
     apns_id uuid, is_production boolean, accepted_at bigint, attempts integer, unknown_tries integer, refused text
 ) LANGUAGE plpgsql
@@ -55,7 +55,7 @@ BEGIN
             p_times, p_apps, p_are_production, p_urgencies, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
             p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
             p_not_before, p_expires_at, p_checksums, p_payloads, p_users, p_requests, p_alert_limits, p_supersede,
-            p_job, p_installations
+            p_sessions, p_job, p_installations
         ) a
     LOOP
         IF answer.is_superseded THEN

@@ -98,3 +98,17 @@ BEGIN
         EXIT WHEN moved = cardinality(waiting);
     END LOOP;
 END $$;
+
+-- Returns the pushes with an order key that have not ended.
+CREATE FUNCTION martlet.pushes_of_key(p_app bigint, p_is_production boolean, p_order_key text)
+RETURNS TABLE (number bigint) LANGUAGE sql STABLE AS $$
+    -- One condition for each index.
+    SELECT q.number FROM martlet.queue q
+    WHERE q.app = p_app AND q.is_production = p_is_production AND q.order_key = p_order_key AND q.line = 1
+    UNION ALL
+    SELECT q.number FROM martlet.queue q
+    WHERE q.app = p_app AND q.is_production = p_is_production AND q.order_key = p_order_key AND q.line IN (0, 2)
+    UNION ALL
+    SELECT q.number FROM martlet.queue q
+    WHERE q.app = p_app AND q.is_production = p_is_production AND q.order_key = p_order_key AND q.line < 0
+$$;

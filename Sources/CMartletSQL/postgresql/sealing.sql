@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 
--- The functions that seal an outbox, whose relays encrypt tokens, payloads and the requests of jobs before they store
--- them. The database has no key that opens them.
+-- The functions that seal an outbox, whose relays encrypt tokens, payloads, the requests of jobs and surfaces, and the
+-- states of sessions before they store them. The database has no key that opens them.
 
 -- Stores the data key of an outbox, unless it has one. Relays then seal the rows.
 CREATE FUNCTION martlet.add_sealed_key(p_id bytea, p_number bigint, p_bytes bytea) RETURNS void LANGUAGE plpgsql AS $$

@@ -2,7 +2,8 @@
 
 -- The functions that store the outcomes of pushes.
 --
--- A transaction must lock the rows of pushes in `queue` before it ends them.
+-- A transaction must lock the rows of pushes in `queue` before it ends them. The end of a push of a session adds a line
+-- to the results of the session.
 
 -- Adds to the outcomes of jobs; negative numbers are those of pushes that are sent again.
 CREATE FUNCTION martlet.count_outcomes(p_jobs bigint[], p_states text[], p_counts bigint[], p_now bigint)
@@ -32,6 +33,11 @@ DECLARE
     jobs bigint[];
     job_states text[];
     job_counts bigint[];
+    sessions bigint[];
+    results text[];
+    -- The installations that have unregistered tokens, and those that lose one.
+    installations bigint[];
+    changed bigint[];
     unregistered_apps bigint[];
     unregistered_tokens text[];
     unregistered_are_production boolean[];
@@ -82,24 +88,53 @@ BEGIN
             WHERE p.job IS NOT NULL GROUP BY p.job, g.state
         ) c;
     END IF;
-    DELETE FROM martlet.push p USING unnest(p_numbers, p_states) AS g (number, state)
-    WHERE p.number = g.number AND g.state <> 'dead';
+    WITH ended AS (
+        DELETE FROM martlet.push p
+        USING unnest(p_numbers, p_states, p_statuses) WITH ORDINALITY AS g (number, state, status, place)
+        WHERE p.number = g.number AND g.state <> 'dead'
+        RETURNING g.place, p.session, p.apns_id, g.state, g.status
+    )
+    SELECT array_agg(e.session ORDER BY e.place),
+        array_agg(concat_ws(' ', e.apns_id, e.state, coalesce(e.status::text, '-'), p_now) ORDER BY e.place)
+    INTO sessions, results FROM (
+        SELECT * FROM ended
+        UNION ALL
+        SELECT g.place, p.session, p.apns_id, g.state, g.status
+        FROM unnest(p_numbers, p_states, p_statuses) WITH ORDINALITY AS g (number, state, status, place)
+        JOIN martlet.push p USING (number) WHERE g.state = 'dead'
+    ) e WHERE e.session IS NOT NULL;
     IF apps IS NOT NULL THEN PERFORM martlet.advance_lines(apps, are_production, order_keys, p_now); END IF;
     IF jobs IS NOT NULL THEN PERFORM martlet.count_outcomes(jobs, job_states, job_counts, p_now); END IF;
     IF unregistered_apps IS NOT NULL THEN
         -- In the order of martlet.lock_installations, because reports would deadlock otherwise.
-        PERFORM 1 FROM martlet.installation i WHERE i.number IN (
-            SELECT t.installation FROM unnest(unregistered_tokens) AS u (token)
-            JOIN martlet.installation_token t ON t.token = u.token
-        ) ORDER BY i.number FOR UPDATE;
+        SELECT array_agg(locked.number) INTO installations FROM (
+            SELECT i.number FROM martlet.installation i WHERE i.number IN (
+                SELECT t.installation FROM unnest(unregistered_tokens) AS u (token)
+                JOIN martlet.installation_token t ON t.token = u.token
+            ) ORDER BY i.number FOR UPDATE
+        ) locked;
+    END IF;
+    IF sessions IS NOT NULL OR installations IS NOT NULL THEN
+        PERFORM martlet.lock_sessions(sessions || ARRAY(
+            SELECT s.number FROM martlet.surface_session s WHERE s.installation = ANY (installations)
+        ));
+    END IF;
+    IF sessions IS NOT NULL THEN PERFORM martlet.add_session_results(sessions, results); END IF;
+    IF unregistered_apps IS NOT NULL THEN
+        PERFORM martlet.share_surfaces(unregistered_apps);
         -- `i.app + 0` keeps a plan that was made while the tables were small from reading all installations of the app.
-        DELETE FROM martlet.installation_token t
-        USING unnest(
-            unregistered_apps, unregistered_tokens, unregistered_are_production, unregistered_numbers,
-            unregistered_accepted_at
-        ) AS u (app, token, is_production, number, accepted_at), martlet.installation i
-        WHERE t.token = u.token AND coalesce(t.last_push < u.number, t.registered_at <= u.accepted_at)
-            AND i.number = t.installation AND i.app + 0 = u.app AND i.is_production = u.is_production;
+        WITH removed AS (
+            DELETE FROM martlet.installation_token t
+            USING unnest(
+                unregistered_apps, unregistered_tokens, unregistered_are_production, unregistered_numbers,
+                unregistered_accepted_at
+            ) AS u (app, token, is_production, number, accepted_at), martlet.installation i
+            WHERE t.token = u.token AND coalesce(t.last_push < u.number, t.registered_at <= u.accepted_at)
+                AND i.number = t.installation AND i.app + 0 = u.app AND i.is_production = u.is_production
+            RETURNING t.installation
+        )
+        SELECT array_agg(removed.installation) INTO changed FROM removed;
+        IF changed IS NOT NULL THEN PERFORM martlet.record_installation_changes(changed); END IF;
         -- Held until the commit, so that cursors become visible in ascending order and no row is added twice. Taken
         -- last, so that the transaction waits for no other lock while it holds this one.
         PERFORM pg_advisory_xact_lock(1298232181);
@@ -196,22 +231,10 @@ DECLARE
     is_locked boolean := false;
 BEGIN
     FOR attempt IN 1..20 LOOP
-        -- One condition for each index.
         SELECT array_agg(found.number) INTO candidates
         FROM unnest(p_apps, p_are_production, p_order_keys, p_numbers) AS k (app, is_production, order_key, number)
-        CROSS JOIN LATERAL (
-            SELECT q.number FROM martlet.queue q
-            WHERE q.app = k.app AND q.is_production = k.is_production AND q.order_key = k.order_key AND q.line = 1
-                AND q.number < k.number
-            UNION ALL
-            SELECT q.number FROM martlet.queue q
-            WHERE q.app = k.app AND q.is_production = k.is_production AND q.order_key = k.order_key
-                AND q.line IN (0, 2) AND q.number < k.number
-            UNION ALL
-            SELECT q.number FROM martlet.queue q
-            WHERE q.app = k.app AND q.is_production = k.is_production AND q.order_key = k.order_key AND q.line < 0
-                AND q.number < k.number
-        ) found;
+        CROSS JOIN LATERAL martlet.pushes_of_key(k.app, k.is_production, k.order_key) found
+        WHERE found.number < k.number;
         IF candidates IS NULL THEN RETURN; END IF;
         BEGIN
             SELECT array_agg(locked.number) INTO older FROM (

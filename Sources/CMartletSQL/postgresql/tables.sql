@@ -9,7 +9,9 @@ INSERT INTO martlet.version VALUES ({version});
 
 CREATE TABLE martlet.app (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    name text COLLATE "C" NOT NULL UNIQUE
+    name text COLLATE "C" NOT NULL UNIQUE,
+    -- The number of surfaces that are not withdrawn.
+    surfaces bigint NOT NULL DEFAULT 0
 );
 
 CREATE SEQUENCE martlet.push_number;
@@ -41,6 +43,9 @@ CREATE TABLE martlet.push (
     -- The number of the installation that the push of a job is for. A job has one push for each. After a move from a
     -- file it is the number there, so only a number up to the `high_mark` of the job names an installation.
     installation bigint,
+    -- The number of the session of a surface that the push belongs to; null for a push that a caller sent. The session
+    -- may be removed before the push ends.
+    session bigint,
     UNIQUE (apns_id, app)
 );
 CREATE INDEX push_user ON martlet.push (user_id, number) WHERE user_id IS NOT NULL;
@@ -132,8 +137,8 @@ CREATE TABLE martlet.lane_pause (
     PRIMARY KEY (app, is_production)
 );
 
--- The data key that encrypts tokens, payloads and the requests of jobs, itself encrypted with the operator's key of
--- this number; no row for an outbox that is not sealed.
+-- The data key that encrypts tokens, payloads, the requests of jobs and surfaces, and the states of sessions, itself
+-- encrypted with the operator's key of this number; no row for an outbox that is not sealed.
 CREATE TABLE martlet.sealed_key (
     is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
     id bytea NOT NULL,
@@ -313,3 +318,68 @@ CREATE VIEW martlet.job_content AS
             max(c.changed_at) AS changed_at
         FROM martlet.job_outcome c WHERE c.job = j.number
     ) o;
+
+-- The states that phones of an audience shall show. `cursor` is the number of the last installation that got the
+-- current state; null when all of them have it.
+CREATE TABLE martlet.surface (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    app bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    caller text NOT NULL,
+    -- `users` with a JSON array of them, `installation` with the identifier, or `matching` with the expression.
+    audience_kind text NOT NULL,
+    audience text COLLATE "C" NOT NULL,
+    fingerprint bytea NOT NULL,
+    -- The JSON from which the pushes are built.
+    request bytea NOT NULL,
+    ends_at bigint,
+    created_at bigint NOT NULL, changed_at bigint NOT NULL, withdrawn_at bigint,
+    revision bigint NOT NULL DEFAULT 1,
+    cursor bigint DEFAULT 0,
+    UNIQUE (id, app)
+);
+CREATE INDEX surface_app ON martlet.surface (app, number);
+CREATE INDEX surface_installation ON martlet.surface (app, audience)
+    WHERE audience_kind = 'installation' AND withdrawn_at IS NULL;
+CREATE INDEX surface_matching ON martlet.surface (app, number)
+    WHERE audience_kind = 'matching' AND withdrawn_at IS NULL;
+CREATE INDEX surface_unfinished ON martlet.surface (changed_at, number) WHERE cursor IS NOT NULL;
+CREATE INDEX surface_end ON martlet.surface (ends_at) WHERE ends_at IS NOT NULL AND withdrawn_at IS NULL;
+CREATE INDEX surface_withdrawn ON martlet.surface (withdrawn_at) WHERE withdrawn_at IS NOT NULL;
+
+-- The users of audiences, by whom the surfaces of an installation are found.
+CREATE TABLE martlet.surface_user (
+    app bigint NOT NULL,
+    user_id text COLLATE "C" NOT NULL,
+    surface bigint NOT NULL REFERENCES martlet.surface ON DELETE CASCADE,
+    PRIMARY KEY (app, user_id, surface)
+);
+CREATE INDEX surface_user_surface ON martlet.surface_user (surface);
+
+-- Surfaces on installations. `revision` is that of the surface with which the installation was in its audience last, 0
+-- once it has left it; `version` the number of changes. Rows are locked in the order of their numbers.
+CREATE TABLE martlet.surface_session (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    surface bigint NOT NULL REFERENCES martlet.surface,
+    installation bigint NOT NULL REFERENCES martlet.installation ON DELETE CASCADE,
+    revision bigint NOT NULL,
+    version bigint NOT NULL DEFAULT 0,
+    -- The JSON of the relay's decisions, which the database does not interpret.
+    state bytea NOT NULL DEFAULT '',
+    -- The results of pushes that have ended since the last step, a line for each: identifier, state, status and time.
+    results text NOT NULL DEFAULT '',
+    -- The time of the next step; null for a session that waits for a change.
+    due_at bigint,
+    UNIQUE (surface, installation)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0
+);
+CREATE INDEX surface_session_due ON martlet.surface_session (due_at, number) WHERE due_at IS NOT NULL;
+CREATE INDEX surface_session_installation ON martlet.surface_session (installation);
+
+-- The installations that have changed, and may therefore have joined or left audiences. Each has one row, whose number
+-- increases with each change.
+CREATE TABLE martlet.installation_event (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    installation bigint NOT NULL UNIQUE REFERENCES martlet.installation ON DELETE CASCADE
+);

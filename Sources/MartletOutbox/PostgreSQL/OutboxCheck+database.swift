@@ -76,7 +76,8 @@ extension OutboxCheck {
                     SELECT count(*) FROM martlet.job_content j WHERE j.stored - j.ended <> (
                         SELECT count(*) FROM martlet.push p JOIN martlet.queue q USING (number) WHERE p.job = j.number
                     )
-                ), (SELECT k.number FROM martlet.sealed_key k), (SELECT k.is_complete FROM martlet.sealed_key k)
+                ), (SELECT k.number FROM martlet.sealed_key k), (SELECT k.is_complete FROM martlet.sealed_key k),
+                (SELECT count(*) FROM martlet.surface), (SELECT count(*) FROM martlet.surface_session)
             """,
             within: OutboxCheck.statementTime
         )
@@ -86,6 +87,8 @@ extension OutboxCheck {
         tickets = Int(row.integer(at: 2))
         let missing = row.integer(at: 3)
         add(jobs: Int(row.integer(at: 4)), miscounted: Int(row.integer(at: 5)))
+        // Its foreign keys keep each session with its surface and its installation.
+        add(surfaces: Int(row.integer(at: 8)), sessions: Int(row.integer(at: 9)), lost: 0)
         if let number = row.optionalInteger(at: 6) { add(sealingKey: number, isComplete: row.flag(at: 7)) }
         if missing > 0 { problems.append("\(missing) entries of the queue have no push") }
     }

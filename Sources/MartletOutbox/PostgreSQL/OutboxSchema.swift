@@ -27,7 +27,7 @@ package enum OutboxSchema {
         unsafe text(martlet_sql_postgresql_settle()), unsafe text(martlet_sql_postgresql_maintenance()),
         unsafe text(martlet_sql_postgresql_nodes()), unsafe text(martlet_sql_postgresql_import()),
         unsafe text(martlet_sql_postgresql_installations()), unsafe text(martlet_sql_postgresql_jobs()),
-        unsafe text(martlet_sql_postgresql_sealing()),
+        unsafe text(martlet_sql_postgresql_sealing()), unsafe text(martlet_sql_postgresql_surfaces()),
     ].joined()
 
     /// The SQLSTATE of a claim by a node that is not registered and must register again; `{missing_node}` in scripts.

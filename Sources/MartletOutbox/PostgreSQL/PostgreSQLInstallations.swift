@@ -168,9 +168,9 @@ struct PostgreSQLInstallations: InstallationStore {
         let number = try await apps.number(of: app)
         return try await connections.query(
             .enrolling,
-            "DELETE FROM martlet.installation WHERE id = $1 AND app = $2 RETURNING 1",
-            [.identifier(id.bytes), .integer(number)]
-        ) { $0.count > 0 }
+            "SELECT martlet.remove_installation($1, $2)",
+            [.integer(number), .identifier(id.bytes)]
+        ) { $0.first?.flag(at: 0) ?? false }
     }
 
     func removeUser(_ user: String, of app: String) async throws(OutboxError) -> Int {
@@ -312,15 +312,19 @@ struct PostgreSQLInstallations: InstallationStore {
         }
     }
 
+    /// The columns of an installation `c`, in the order in which ``StoredInstallation/init(_:app:)`` reads them, with
+    /// their tables. The fourth column is the name of the app.
+    static let selection = """
+        SELECT c.number, c.revision, c.id, a.name, c.user_id, c.is_production, c.bundle_id, c.created_at, c.changed_at,
+            c.seen_at, c.locale, c.time_zone, c.app_version, c.system_version, c.model, c.alerts, c.live_activities,
+            c.frequent_updates, c.tokens, c.tags, c.activities
+        FROM martlet.installation_content c JOIN martlet.app a ON a.number = c.app
+        """
+
     private func all(_ condition: String, _ parameters: [Parameter]) async throws(OutboxError) -> [StoredInstallation] {
         try await connections.query(
             .enrolling,
-            """
-            SELECT c.number, c.revision, c.id, a.name, c.user_id, c.is_production, c.bundle_id, c.created_at,
-                c.changed_at, c.seen_at, c.locale, c.time_zone, c.app_version, c.system_version, c.model, c.alerts,
-                c.live_activities, c.frequent_updates, c.tokens, c.tags, c.activities
-            FROM martlet.installation_content c JOIN martlet.app a ON a.number = c.app WHERE \(condition)
-            """,
+            "\(Self.selection) WHERE \(condition)",
             parameters
         ) { rows in rows.all.compactMap { StoredInstallation($0, app: $0.text(at: 3)) } }
     }

@@ -98,7 +98,7 @@ struct PostgreSQLJobs: JobStore {
         ]
         let (counts, superseded) = try await outbox.connections.query(
             .maintaining,
-            "SELECT * FROM martlet.expand(\(Parameter.places(31)))",
+            "SELECT * FROM martlet.expand(\(Parameter.places(32)))",
             head + PostgreSQLOutbox.Entry.parameters(entries[...])
                 + [.integers(page.pushes.map(\.push.installation))]
         ) { rows -> (String?, [PushStatus]) in

@@ -40,7 +40,7 @@ extension PostgreSQLOutbox {
                 .integers(pushes.map(\.notBefore)), .integers(pushes.map(\.expiresAt)),
                 .integers(entries.map(\.hashed.checksum)), .byteLists(pushes.map(\.payload)),
                 .texts(pushes.map(\.user)), .texts(limits.map { $0?.request.description }),
-                .integers(alertLimits), .flags(pushes.map(\.supersedes)),
+                .integers(alertLimits), .flags(pushes.map(\.supersedes)), .integers(pushes.map(\.session)),
             ]
         }
     }
@@ -126,7 +126,7 @@ extension PostgreSQLOutbox {
     }
 
     private static let acceptSQL =
-        "SELECT * FROM martlet.accept(\(Parameter.places(24)))"
+        "SELECT * FROM martlet.accept(\(Parameter.places(25)))"
 }
 
 extension Acceptance {

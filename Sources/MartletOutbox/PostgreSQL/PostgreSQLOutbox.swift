@@ -82,6 +82,7 @@ package actor PostgreSQLOutbox: OutboxStore, SharedOutbox {
         PostgreSQLInstallations(connections: connections, apps: apps)
     }
     package nonisolated var jobs: any JobStore { PostgreSQLJobs(outbox: self) }
+    package nonisolated var surfaces: any SurfaceStore { PostgreSQLSurfaces(outbox: self) }
 
     /// Connects to a database with tables of this version.
     ///

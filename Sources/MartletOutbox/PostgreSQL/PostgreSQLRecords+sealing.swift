@@ -43,6 +43,8 @@ extension PostgreSQLRecords {
         try await sealRegisteredTokens(with: seal)
         try await sealUnregisteredTokens(with: seal)
         try await sealJobs(with: seal)
+        try await sealSurfaces(with: seal)
+        try await sealSessions(with: seal)
         try await connections.query(.watching, "UPDATE martlet.sealed_key SET is_complete = true") { _ in }
     }
 
@@ -52,7 +54,7 @@ extension PostgreSQLRecords {
             SELECT p.number, 0, 0, 0, p.apns_id, false, p.token, p.channel, p.bundle_id, p.push_type, p.topic,
                 p.priority, p.expiration, p.collapse_id, p.trace_parent, p.order_key, p.expires_at, p.accepted_at,
                 p.payload, p.checksum, false, NULL::text, CASE WHEN p.is_to_user THEN p.user_id END, false, p.job,
-                a.name, p.is_production, p.fingerprint
+                p.session, a.name, p.is_production, p.fingerprint
             FROM martlet.push p JOIN martlet.app a ON a.number = p.app
             WHERE p.number > $1 ORDER BY p.number LIMIT \(Self.batch)
             """
@@ -204,6 +206,72 @@ extension PostgreSQLRecords {
             ) { _ in }
         }
     }
+
+    private func sealSurfaces(with seal: OutboxSeal) async throws(OutboxError) {
+        let sql = "\(PostgreSQLSurfaces.selection) WHERE number > $1 ORDER BY number LIMIT \(Self.batch)"
+        var last = Int64.min
+        while true {
+            let batch = try await connections.query(.maintaining, sql, [.integer(last)]) { rows in
+                rows.all.map { StoredSurface($0, app: $0.text(at: 14)) }
+            }
+            guard let end = batch.last else { return }
+            var plain: [StoredSurface] = []
+            var sealed: [Surface] = []
+            for stored in batch where seal.open(stored.surface) == nil {
+                plain.append(stored)
+                let form = try OutboxError.mapping { () throws(CryptographyError) in try seal.seal(stored.surface) }
+                sealed.append(form)
+            }
+            try await connections.query(
+                .maintaining,
+                """
+                UPDATE martlet.surface s SET request = u.sealed, fingerprint = u.fingerprint
+                FROM unnest($1, $2, $3, $4) AS u (number, request, sealed, fingerprint)
+                WHERE s.number = u.number AND s.request = u.request
+                """,
+                [
+                    .integers(plain.map(\.number)), .byteLists(plain.map(\.surface.request)),
+                    .byteLists(sealed.map(\.request)), .byteLists(sealed.map(\.fingerprint)),
+                ]
+            ) { _ in }
+            last = end.number
+        }
+    }
+
+    private func sealSessions(with seal: OutboxSeal) async throws(OutboxError) {
+        let sql = """
+            SELECT o.number, o.state, a.name, s.id, i.id FROM martlet.surface_session o
+            JOIN martlet.surface s ON s.number = o.surface JOIN martlet.app a ON a.number = s.app
+            JOIN martlet.installation i ON i.number = o.installation
+            WHERE o.number > $1 ORDER BY o.number LIMIT \(Self.batch)
+            """
+        var last = Int64.min
+        while true {
+            let batch = try await connections.query(.maintaining, sql, [.integer(last)]) { rows in
+                rows.all.map { (number: $0.integer(at: 0), state: $0.bytes(at: 1), place: SessionPlace($0)) }
+            }
+            guard let end = batch.last else { return }
+            var plain: [(number: Int64, state: [UInt8])] = []
+            var sealed: [[UInt8]] = []
+            for row in batch {
+                guard let place = row.place, seal.open(state: row.state, of: place) == nil else { continue }
+                plain.append((row.number, row.state))
+                let form = try OutboxError.mapping { () throws(CryptographyError) in
+                    try seal.seal(state: row.state, of: place)
+                }
+                sealed.append(form)
+            }
+            try await connections.query(
+                .maintaining,
+                """
+                UPDATE martlet.surface_session o SET state = u.sealed
+                FROM unnest($1, $2, $3) AS u (number, state, sealed) WHERE o.number = u.number AND o.state = u.state
+                """,
+                [.integers(plain.map(\.number)), .byteLists(plain.map(\.state)), .byteLists(sealed)]
+            ) { _ in }
+            last = end.number
+        }
+    }
 }
 
 /// A push as it is stored, with its hashes.
@@ -215,11 +283,11 @@ private struct PlainPush: Sendable {
 
     /// Reads the columns of `martlet.claim`, followed by the name of the app, the environment and the fingerprint.
     init(_ row: Row) {
-        let lane = Lane(app: row.text(at: 25), environment: PushEnvironment(isProduction: row.flag(at: 26)))
+        let lane = Lane(app: row.text(at: 26), environment: PushEnvironment(isProduction: row.flag(at: 27)))
         let claimed = ClaimedPush(row, lane: lane, isChecked: true)
         number = claimed.number
         push = claimed.push
-        fingerprint = row.optionalBytes(at: 27)
+        fingerprint = row.optionalBytes(at: 28)
         checksum = row.optionalInteger(at: 19)
     }
 }
@@ -272,6 +340,14 @@ extension Job {
             request: row.bytes(at: 4),
             audience: ""
         )
+    }
+}
+
+extension SessionPlace {
+    /// Reads three columns from the third one: app, surface and installation.
+    fileprivate init?(_ row: Row) {
+        guard let installation = InstallationID(bytes: row.bytes(at: 4)) else { return nil }
+        self.init(app: row.text(at: 2), surface: row.text(at: 3), installation: installation)
     }
 }
 

@@ -175,7 +175,7 @@ struct PostgreSQLRecords: OutboxRecords {
             SELECT p.number, 0, o.attempts, o.unknown_tries, p.apns_id, p.fingerprint IS NOT NULL, p.token, p.channel,
                 p.bundle_id, p.push_type, p.topic, p.priority, p.expiration, p.collapse_id, p.trace_parent, p.order_key,
                 p.expires_at, p.accepted_at, p.payload, o.is_production, o.state, o.status, o.reason, o.unique_id,
-                o.unregistered_at, o.attempts, o.unknown_tries, o.ended_at, o.history, p.job
+                o.unregistered_at, o.attempts, o.unknown_tries, o.ended_at, o.history, p.job, p.session
             FROM martlet.outcome o JOIN martlet.push p ON p.apns_id = o.apns_id AND p.app = o.app
             WHERE o.app = $1 AND o.state = 'dead' \(condition)
             """,
@@ -186,6 +186,7 @@ struct PostgreSQLRecords: OutboxRecords {
                 let claimed = ClaimedPush(row, lane: lane)
                 var push = claimed.push
                 push.job = row.optionalInteger(at: 29)
+                push.session = row.optionalInteger(at: 30)
                 return DeadLetter(
                     push: push,
                     acceptedAt: claimed.acceptedAt,

@@ -55,7 +55,8 @@ extension PushStatus {
 }
 
 extension ClaimedPush {
-    /// Reads the columns of `martlet.claim`; without the last six, the push counts as sound and sent singly to a token.
+    /// Reads the columns of `martlet.claim`; without the last seven, the push counts as sound and sent singly to a
+    /// token.
     init(_ row: Row, lane: Lane, claim: Int64 = 0, isChecked: Bool = false) {
         let destination: PushDestination =
             if let token = row.optionalText(at: 6).flatMap(DeviceToken.init(stored:)) {
@@ -79,7 +80,8 @@ extension ClaimedPush {
             orderKey: row.optionalText(at: 15),
             traceParent: row.optionalText(at: 14),
             user: isChecked ? row.optionalText(at: 22) : nil,
-            job: isChecked ? row.optionalInteger(at: 24) : nil
+            job: isChecked ? row.optionalInteger(at: 24) : nil,
+            session: isChecked ? row.optionalInteger(at: 25) : nil
         )
         self.init(
             number: row.integer(at: 0),

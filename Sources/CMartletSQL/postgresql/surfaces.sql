@@ -1,0 +1,333 @@
+-- SPDX-License-Identifier: Apache-2.0
+
+-- The functions that change surfaces and their sessions on installations.
+--
+-- A transaction locks in this order, because concurrent ones would deadlock otherwise: pushes in `queue`, surfaces,
+-- installations, sessions, each by number, and then the row of the app.
+--
+-- A change of an installation records an event only while its app has surfaces. It shares an advisory lock of the app
+-- until its commit, which a transaction takes exclusively before it adds a surface: either the change sees the surface,
+-- or the pages of the surface see the change.
+
+-- Returns whether a surface, null for an unknown one, meets a condition: it must be absent or withdrawn, or have a
+-- revision, which is null for any.
+CREATE FUNCTION martlet.meets(p_stored martlet.surface, p_is_absent boolean, p_revision bigint)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN p_stored.number IS NULL OR p_stored.withdrawn_at IS NOT NULL
+        THEN p_revision IS NULL ELSE NOT p_is_absent AND coalesce(p_stored.revision = p_revision, true)
+    END
+$$;
+
+-- Stores a surface; returns `changed`, `unchanged`, `refused` or `full`, and the stored surface.
+CREATE FUNCTION martlet.put_surface(
+    p_app bigint, p_id text, p_caller text, p_audience_kind text, p_audience text, p_users text[], p_fingerprint bytea,
+    p_request bytea, p_ends_at bigint, p_is_absent boolean, p_revision bigint, p_limit bigint, p_now bigint
+) RETURNS TABLE (result text, surface martlet.surface) LANGUAGE plpgsql
+{index_settings} AS $$
+#variable_conflict use_column
+DECLARE
+    stored martlet.surface;
+BEGIN
+    SELECT s.* INTO stored FROM martlet.surface s WHERE s.id = p_id AND s.app = p_app FOR NO KEY UPDATE;
+    IF stored.number IS NULL OR stored.withdrawn_at IS NOT NULL THEN
+        PERFORM pg_advisory_xact_lock(1298232183, p_app::integer);
+        -- Another transaction may have added it before.
+        SELECT s.* INTO stored FROM martlet.surface s WHERE s.id = p_id AND s.app = p_app FOR NO KEY UPDATE;
+    END IF;
+    IF NOT martlet.meets(stored, p_is_absent, p_revision) THEN
+        RETURN QUERY SELECT 'refused', stored;
+        RETURN;
+    END IF;
+    IF stored.number IS NULL OR stored.withdrawn_at IS NOT NULL THEN
+        UPDATE martlet.app a SET surfaces = a.surfaces + 1 WHERE a.number = p_app AND a.surfaces < p_limit;
+        IF NOT FOUND THEN
+            RETURN QUERY SELECT 'full', stored;
+            RETURN;
+        END IF;
+    ELSIF stored.fingerprint = p_fingerprint AND stored.audience_kind = p_audience_kind
+        AND stored.audience = p_audience AND stored.ends_at IS NOT DISTINCT FROM p_ends_at
+    THEN
+        RETURN QUERY SELECT 'unchanged', stored;
+        RETURN;
+    END IF;
+    INSERT INTO martlet.surface AS s (
+        app, id, caller, audience_kind, audience, fingerprint, request, ends_at, created_at, changed_at
+    ) VALUES (
+        p_app, p_id, p_caller, p_audience_kind, p_audience, p_fingerprint, p_request, p_ends_at, p_now, p_now
+    ) ON CONFLICT (id, app) DO UPDATE SET
+        caller = excluded.caller, audience_kind = excluded.audience_kind, audience = excluded.audience,
+        fingerprint = excluded.fingerprint, request = excluded.request, ends_at = excluded.ends_at,
+        changed_at = excluded.changed_at, withdrawn_at = NULL, revision = s.revision + 1, cursor = 0
+    RETURNING s.* INTO stored;
+    DELETE FROM martlet.surface_user u WHERE u.surface = stored.number AND NOT u.user_id = ANY (p_users);
+    INSERT INTO martlet.surface_user (app, user_id, surface)
+    SELECT p_app, u.user_id, stored.number FROM unnest(p_users) AS u (user_id) ON CONFLICT DO NOTHING;
+    RETURN QUERY SELECT 'changed', stored;
+END $$;
+
+-- Withdraws a surface; returns `changed`, `unchanged` or `refused`, and the stored surface.
+CREATE FUNCTION martlet.withdraw_surface(p_app bigint, p_id text, p_is_absent boolean, p_revision bigint, p_now bigint)
+RETURNS TABLE (result text, surface martlet.surface) LANGUAGE plpgsql
+{index_settings} AS $$
+#variable_conflict use_column
+DECLARE
+    stored martlet.surface;
+BEGIN
+    SELECT s.* INTO stored FROM martlet.surface s WHERE s.id = p_id AND s.app = p_app FOR NO KEY UPDATE;
+    IF stored.number IS NULL OR NOT martlet.meets(stored, p_is_absent, p_revision) THEN
+        RETURN QUERY SELECT 'refused', stored;
+    ELSIF stored.withdrawn_at IS NOT NULL THEN
+        RETURN QUERY SELECT 'unchanged', stored;
+    ELSE
+        PERFORM martlet.withdraw_surfaces(ARRAY[stored.number], p_now);
+        RETURN QUERY SELECT 'changed', s FROM martlet.surface s WHERE s.number = stored.number;
+    END IF;
+END $$;
+
+-- Withdraws surfaces that the caller has locked, and that are not withdrawn.
+CREATE FUNCTION martlet.withdraw_surfaces(p_numbers bigint[], p_now bigint) RETURNS void LANGUAGE plpgsql
+{index_settings} AS $$
+BEGIN
+    UPDATE martlet.surface s SET withdrawn_at = p_now, changed_at = p_now, revision = s.revision + 1, cursor = 0
+    WHERE s.number = ANY (p_numbers);
+    PERFORM 1 FROM martlet.app a WHERE a.number IN (
+        SELECT s.app FROM martlet.surface s WHERE s.number = ANY (p_numbers)
+    ) ORDER BY a.number FOR NO KEY UPDATE;
+    UPDATE martlet.app a SET surfaces = a.surfaces - e.count FROM (
+        SELECT s.app, count(*) AS count FROM martlet.surface s WHERE s.number = ANY (p_numbers) GROUP BY s.app
+    ) e WHERE a.number = e.app;
+END $$;
+
+-- Withdraws surfaces whose end has passed, and deletes those that were withdrawn before a time and have no sessions;
+-- returns their number. One that another transaction changes is left to the next call.
+CREATE FUNCTION martlet.end_surfaces(p_before bigint, p_now bigint, p_limit bigint)
+RETURNS bigint LANGUAGE plpgsql
+{index_settings} AS $$
+DECLARE
+    ended bigint[] := ARRAY(
+        SELECT s.number FROM martlet.surface s WHERE s.ends_at <= p_now AND s.withdrawn_at IS NULL
+        ORDER BY s.ends_at LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
+    );
+    deleted bigint;
+BEGIN
+    IF ended <> '{}' THEN PERFORM martlet.withdraw_surfaces(ended, p_now); END IF;
+    -- A withdrawn surface gets no session: its pages have no installations.
+    DELETE FROM martlet.surface s WHERE s.number = ANY (ARRAY(
+        SELECT w.number FROM martlet.surface w WHERE w.withdrawn_at < p_before
+            AND NOT EXISTS (SELECT FROM martlet.surface_session o WHERE o.surface = w.number)
+        ORDER BY w.withdrawn_at LIMIT p_limit - cardinality(ended) FOR UPDATE SKIP LOCKED
+    ));
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    RETURN cardinality(ended) + deleted;
+END $$;
+
+-- Locks sessions in their order.
+CREATE FUNCTION martlet.lock_sessions(p_numbers bigint[]) RETURNS void LANGUAGE plpgsql
+{index_settings} AS $$
+BEGIN
+    PERFORM 1 FROM martlet.surface_session s WHERE s.number = ANY (p_numbers) ORDER BY s.number FOR UPDATE;
+END $$;
+
+-- Adds a surface to installations, or a new revision of it; the sessions are due. The caller has locked the
+-- installations, and the sessions that exist.
+CREATE FUNCTION martlet.set_sessions(p_surfaces bigint[], p_revisions bigint[], p_installations bigint[])
+RETURNS void LANGUAGE sql AS $$
+    INSERT INTO martlet.surface_session AS s (surface, installation, revision, due_at)
+    SELECT u.surface, u.installation, u.revision, 0
+    FROM unnest(p_surfaces, p_revisions, p_installations) AS u (surface, revision, installation)
+    ON CONFLICT (surface, installation)
+    DO UPDATE SET revision = excluded.revision, version = s.version + 1, due_at = 0
+$$;
+
+-- Stores a page of a surface; returns false if the surface has another revision or cursor. After the last page, the
+-- sessions of other installations lose their revision, up to 10 000 at once: if more are left, the surface keeps a
+-- cursor, and an empty page follows.
+CREATE FUNCTION martlet.store_surface_page(
+    p_surface bigint, p_revision bigint, p_cursor bigint, p_next bigint, p_installations bigint[]
+) RETURNS boolean LANGUAGE plpgsql
+{index_settings} AS $$
+DECLARE
+    members bigint[];
+    sessions bigint[];
+    next_cursor bigint := p_next;
+BEGIN
+    PERFORM 1 FROM martlet.surface s
+    WHERE s.number = p_surface AND s.revision = p_revision AND s.cursor = p_cursor FOR NO KEY UPDATE;
+    IF NOT FOUND THEN RETURN false; END IF;
+    members := ARRAY(
+        SELECT i.number FROM martlet.installation i WHERE i.number = ANY (p_installations)
+        ORDER BY i.number FOR KEY SHARE
+    );
+    -- The surfaces of these events may have been read before this revision.
+    UPDATE martlet.installation_event e SET number = DEFAULT WHERE e.installation = ANY (members);
+    sessions := ARRAY(
+        SELECT s.number FROM unnest(members) AS u (installation)
+        JOIN martlet.surface_session s ON s.surface = p_surface AND s.installation = u.installation
+    );
+    IF p_next IS NULL THEN
+        sessions := sessions || ARRAY(
+            SELECT s.number FROM martlet.surface_session s
+            WHERE s.surface = p_surface AND NOT s.revision IN (0, p_revision)
+            LIMIT 10000 + cardinality(members)
+        );
+    END IF;
+    PERFORM martlet.lock_sessions(sessions);
+    PERFORM martlet.set_sessions(
+        array_fill(p_surface, ARRAY[cardinality(members)]), array_fill(p_revision, ARRAY[cardinality(members)]), members
+    );
+    IF p_next IS NULL THEN
+        UPDATE martlet.surface_session s SET revision = 0, version = s.version + 1, due_at = 0
+        WHERE s.number = ANY (sessions) AND NOT s.revision IN (0, p_revision);
+        IF EXISTS (
+            SELECT FROM martlet.surface_session s
+            WHERE s.surface = p_surface AND NOT s.revision IN (0, p_revision)
+        ) THEN
+            next_cursor := greatest(p_cursor, members[cardinality(members)]);
+        END IF;
+    END IF;
+    UPDATE martlet.surface s SET cursor = next_cursor WHERE s.number = p_surface;
+    RETURN true;
+END $$;
+
+-- Stores the sessions of an installation, and removes its event; does nothing if the installation has a newer event.
+CREATE FUNCTION martlet.store_installation_sessions(
+    p_event bigint, p_installation bigint, p_surfaces bigint[], p_revisions bigint[]
+) RETURNS void LANGUAGE plpgsql
+{index_settings} AS $$
+DECLARE
+    surfaces bigint[];
+    revisions bigint[];
+BEGIN
+    SELECT coalesce(array_agg(locked.number), '{}'), coalesce(array_agg(locked.revision), '{}')
+    INTO surfaces, revisions FROM (
+        SELECT s.number, s.revision FROM unnest(p_surfaces, p_revisions) AS u (number, revision)
+        JOIN martlet.surface s USING (number) WHERE s.revision = u.revision ORDER BY s.number FOR SHARE OF s
+    ) locked;
+    PERFORM 1 FROM martlet.installation i WHERE i.number = p_installation FOR KEY SHARE;
+    DELETE FROM martlet.installation_event e WHERE e.number = p_event;
+    IF NOT FOUND THEN RETURN; END IF;
+    PERFORM martlet.lock_sessions(ARRAY(
+        SELECT s.number FROM martlet.surface_session s WHERE s.installation = p_installation
+    ));
+    UPDATE martlet.surface_session s SET revision = 0, version = s.version + 1, due_at = 0
+    WHERE s.installation = p_installation AND NOT s.surface = ANY (p_surfaces)
+        AND s.revision = (SELECT u.revision FROM martlet.surface u WHERE u.number = s.surface);
+    PERFORM martlet.set_sessions(surfaces, revisions, array_fill(p_installation, ARRAY[cardinality(surfaces)]));
+END $$;
+
+-- Shares the advisory lock of apps until the commit.
+CREATE FUNCTION martlet.share_surfaces(p_apps bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(1298232183, u.app::integer)
+    FROM (SELECT DISTINCT k.app FROM unnest(p_apps) AS k (app)) u;
+END $$;
+
+-- Records that installations, or their tokens or tags, have changed. The caller has locked them and their sessions, and
+-- has called martlet.share_surfaces.
+CREATE FUNCTION martlet.record_installation_changes(p_installations bigint[]) RETURNS void LANGUAGE plpgsql
+{index_settings} AS $$
+BEGIN
+    UPDATE martlet.surface_session s SET version = s.version + 1, due_at = 0
+    WHERE s.installation = ANY (p_installations);
+    INSERT INTO martlet.installation_event (installation)
+    SELECT i.number FROM martlet.installation i
+    WHERE i.number = ANY (p_installations)
+        AND EXISTS (SELECT FROM martlet.app a WHERE a.number = i.app AND a.surfaces > 0)
+    ORDER BY i.number
+    ON CONFLICT (installation) DO UPDATE SET number = DEFAULT;
+END $$;
+
+-- Adds results of pushes to their sessions, which are due then: lines without a line break, in their order. The caller
+-- has locked the sessions.
+CREATE FUNCTION martlet.add_session_results(p_sessions bigint[], p_lines text[]) RETURNS void LANGUAGE plpgsql
+{index_settings} AS $$
+BEGIN
+    UPDATE martlet.surface_session s
+    SET results = s.results || u.lines, version = s.version + u.count, due_at = 0
+    FROM (
+        SELECT g.session, count(*) AS count, string_agg(g.line || E'\n', '' ORDER BY g.place) AS lines
+        FROM unnest(p_sessions, p_lines) WITH ORDINALITY AS g (session, line, place) GROUP BY g.session
+    ) u WHERE s.number = u.session;
+END $$;
+
+-- Stores steps of sessions, and returns in one row the numbers of pushes that are stored, and that end because a step
+-- cancels or replaces them. If a session has another version, it stores nothing, and returns a row with the number of
+-- each such session.
+CREATE FUNCTION martlet.store_steps(
+    p_now bigint, p_numbers bigint[], p_versions bigint[], p_states bytea[], p_due_at bigint[],
+    p_are_finished boolean[], p_cancelled uuid[], p_cancelled_sessions bigint[],
+    p_times bigint[], p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
+    p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[],
+    p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
+    p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
+    p_payloads bytea[], p_users text[], p_requests text[], p_alert_limits bigint[], p_supersede boolean[],
+    p_sessions bigint[]
+) RETURNS TABLE (outdated bigint, stored bigint, ended bigint) LANGUAGE plpgsql
+{index_settings} AS $$
+#variable_conflict use_column
+DECLARE
+    unclaimed bigint[];
+    refused_sessions bigint[];
+    refused_lines text[];
+    superseded bigint := 0;
+BEGIN
+    -- The pushes behind those that are cancelled, too: the next one of each line changes. Those that martlet.supersede
+    -- locks are locked here, because a settlement that changes one of them may wait for a session.
+    IF p_cancelled <> '{}' OR true = ANY (p_supersede) THEN
+        WITH named AS MATERIALIZED (
+            SELECT p.number, min(u.place) AS place
+            FROM unnest(p_cancelled, p_cancelled_sessions) WITH ORDINALITY AS u (id, session, place)
+            JOIN martlet.push p ON p.apns_id = u.id AND p.session = u.session GROUP BY p.number
+        ), locked AS MATERIALIZED (
+            SELECT q.number FROM martlet.queue q WHERE q.node IS NULL AND q.number = ANY (ARRAY(
+                SELECT named.number FROM named
+                UNION
+                SELECT behind.number FROM named JOIN martlet.queue o USING (number) JOIN martlet.queue behind
+                    ON behind.app = o.app AND behind.is_production = o.is_production
+                        AND behind.order_key = o.order_key AND behind.line = 2
+                UNION
+                SELECT older.number
+                FROM unnest(p_apps, p_are_production, p_order_keys, p_supersede)
+                    AS k (app, is_production, order_key, supersedes)
+                CROSS JOIN LATERAL martlet.pushes_of_key(k.app, k.is_production, k.order_key) older
+                WHERE k.supersedes
+            )) ORDER BY q.number FOR UPDATE
+        )
+        SELECT array_agg(number ORDER BY named.place) INTO unclaimed FROM locked JOIN named USING (number);
+    END IF;
+    -- Those that martlet.accept locks.
+    IF p_ids <> '{}' THEN
+        PERFORM 1 FROM martlet.installation i WHERE i.number IN (
+            SELECT t.installation FROM unnest(p_tokens, p_users) AS u (token, user_id)
+            JOIN martlet.installation_token t ON t.token = u.token WHERE u.user_id IS NOT NULL
+        ) ORDER BY i.number FOR KEY SHARE;
+    END IF;
+    PERFORM martlet.lock_sessions(p_numbers);
+    RETURN QUERY
+    SELECT u.number, 0::bigint, 0::bigint FROM unnest(p_numbers, p_versions) AS u (number, version)
+    WHERE NOT EXISTS (
+        SELECT FROM martlet.surface_session s WHERE s.number = u.number AND s.version = u.version
+    );
+    IF FOUND THEN RETURN; END IF;
+    DELETE FROM martlet.surface_session s USING unnest(p_numbers, p_are_finished) AS u (number, is_finished)
+    WHERE s.number = u.number AND u.is_finished;
+    UPDATE martlet.surface_session s SET state = u.state, results = '', version = s.version + 1, due_at = u.due_at
+    FROM unnest(p_numbers, p_states, p_due_at) AS u (number, state, due_at) WHERE s.number = u.number;
+    IF unclaimed IS NOT NULL THEN PERFORM martlet.finish_alike(p_now, unclaimed, 'cancelled'); END IF;
+    IF p_ids <> '{}' THEN
+        SELECT array_agg(p_sessions[a.place] ORDER BY a.place) FILTER (WHERE NOT a.is_superseded),
+            array_agg(concat_ws(' ', p_ids[a.place], 'cancelled', '-', p_now) ORDER BY a.place)
+                FILTER (WHERE NOT a.is_superseded),
+            count(*) FILTER (WHERE a.is_superseded)
+        INTO refused_sessions, refused_lines, superseded
+        FROM martlet.accept(
+            p_times, p_apps, p_are_production, p_urgencies, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
+            p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
+            p_not_before, p_expires_at, p_checksums, p_payloads, p_users, p_requests, p_alert_limits, p_supersede,
+            p_sessions
+        ) a;
+    END IF;
+    IF refused_sessions IS NOT NULL THEN PERFORM martlet.add_session_results(refused_sessions, refused_lines); END IF;
+    RETURN QUERY SELECT NULL::bigint, cardinality(p_ids) - coalesce(cardinality(refused_sessions), 0)::bigint,
+        coalesce(cardinality(unclaimed), 0) + superseded;
+END $$;

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletPostgreSQL
+
+/// The surfaces of an outbox in PostgreSQL.
+///
+/// Changes of callers use the connection of short statements. The work of a relay uses the one of long statements: it
+/// must not delay the pushes that are sent singly.
+struct PostgreSQLSurfaces: SurfaceStore {
+    let outbox: PostgreSQLOutbox
+
+    // MARK: Surfaces
+
+    func put(
+        _ surface: Surface,
+        if condition: SurfacePrecondition,
+        limit: Int,
+        at now: Int64
+    ) async throws(OutboxError) -> SurfaceChange {
+        let app = try await outbox.apps.number(of: surface.app)
+        let audience = surface.audience.columns
+        let users: [String] = if case .users(let names) = surface.audience { names } else { [] }
+        return try await change(
+            "put_surface(\(Parameter.places(13)))",
+            [
+                .integer(app), .text(surface.id), .text(surface.caller), .text(audience.kind), .text(audience.text),
+                .texts(users), .bytes(surface.fingerprint), .bytes(surface.request), .integer(surface.endsAt),
+                .flag(condition.isAbsence), .integer(condition.revision), .integer(Int64(limit)), .integer(now),
+            ],
+            of: surface.app
+        )
+    }
+
+    func withdraw(
+        _ id: String,
+        of app: String,
+        if condition: SurfacePrecondition,
+        at now: Int64
+    ) async throws(OutboxError) -> SurfaceChange {
+        let number = try await outbox.apps.number(of: app)
+        return try await change(
+            "withdraw_surface(\(Parameter.places(5)))",
+            [
+                .integer(number), .text(id), .flag(condition.isAbsence), .integer(condition.revision), .integer(now),
+            ],
+            of: app
+        )
+    }
+
+    /// Calls a function that changes a surface.
+    private func change(
+        _ call: String,
+        _ parameters: [Parameter],
+        of app: String
+    ) async throws(OutboxError) -> SurfaceChange {
+        try await outbox.connections.query(
+            .watching,
+            """
+            SELECT \(SurfaceRow.columns), c.result FROM martlet.\(call) c CROSS JOIN LATERAL (SELECT (c.surface).*) s
+            """,
+            parameters
+        ) { rows in
+            let row = rows.first
+            // The columns of an unknown surface are null.
+            let stored = row?.optionalInteger(at: 0) == nil ? nil : row.map { StoredSurface($0, app: app) }
+            return switch (row?.text(at: 14) ?? "", stored) {
+            case ("changed", let stored?): .changed(stored)
+            case ("unchanged", let stored?): .unchanged(stored)
+            case ("full", _): .full
+            default: .refused(stored)
+            }
+        }
+    }
+
+    func surface(_ id: String, of app: String) async throws(OutboxError) -> StoredSurface? {
+        let number = try await outbox.apps.number(of: app)
+        return try await all(.watching, "id = $1 AND app = $2", [.text(id), .integer(number)]).first
+    }
+
+    func surfaces(of app: String, after number: Int64, limit: Int) async throws(OutboxError) -> [StoredSurface] {
+        let appNumber = try await outbox.apps.number(of: app)
+        return try await all(
+            .watching,
+            "app = $1 AND number > $2 ORDER BY number LIMIT $3",
+            [.integer(appNumber), .integer(number), .integer(Int64(limit))]
+        )
+    }
+
+    func surfaces(
+        for user: String,
+        _ installation: InstallationID,
+        of app: String
+    ) async throws(OutboxError) -> [StoredSurface] {
+        let number = try await outbox.apps.number(of: app)
+        // An array, because a join may be planned as one of all surfaces.
+        return try await all(
+            .maintaining,
+            """
+            number = ANY (ARRAY(
+                SELECT u.surface FROM martlet.surface_user u WHERE u.app = $1 AND u.user_id = $2
+                UNION ALL
+                SELECT o.number FROM martlet.surface o
+                WHERE o.app = $1 AND o.audience = $3 AND o.audience_kind = 'installation' AND o.withdrawn_at IS NULL
+            )) AND withdrawn_at IS NULL ORDER BY number
+            """,
+            [.integer(number), .text(user), .text(installation.description)]
+        )
+    }
+
+    func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface] {
+        let number = try await outbox.apps.number(of: app)
+        return try await all(
+            .maintaining,
+            "app = $1 AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number",
+            [.integer(number)]
+        )
+    }
+
+    func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface] {
+        let condition = "cursor IS NOT NULL ORDER BY changed_at, number LIMIT $1"
+        return try await all(.maintaining, condition, [.integer(Int64(limit))])
+    }
+
+    /// The columns ``SurfaceRow/columns``, followed by the name of the app, with their table.
+    static let selection = """
+        SELECT \(SurfaceRow.columns), (SELECT a.name FROM martlet.app a WHERE a.number = surface.app)
+        FROM martlet.surface
+        """
+
+    private func all(
+        _ purpose: DatabaseConnections.Purpose,
+        _ condition: String,
+        _ parameters: [Parameter]
+    ) async throws(OutboxError) -> [StoredSurface] {
+        try await outbox.connections.query(
+            purpose,
+            "\(Self.selection) WHERE \(condition)",
+            parameters
+        ) { rows in rows.all.map { StoredSurface($0, app: $0.text(at: 14)) } }
+    }
+
+    func endSurfaces(withdrawnBefore time: Int64, at now: Int64, limit: Int) async throws(OutboxError) -> Int {
+        try await outbox.connections.query(
+            .maintaining,
+            "SELECT martlet.end_surfaces($1, $2, $3)",
+            [.integer(time), .integer(now), .integer(Int64(limit))]
+        ) { rows in Int(rows.first?.integer(at: 0) ?? 0) }
+    }
+
+    // MARK: Sessions
+
+    /// Looks up the installation of each row `d`; a join may be planned as one of all installations.
+    private static let installations = """
+        CROSS JOIN LATERAL (\(PostgreSQLInstallations.selection) WHERE c.number = d.installation LIMIT 1) i
+        """
+
+    func sessions(
+        of surface: StoredSurface,
+        after installation: Int64,
+        limit: Int
+    ) async throws(OutboxError) -> [DueSession] {
+        try await outbox.connections.query(
+            .watching,
+            """
+            SELECT d.*, i.* FROM (
+                SELECT \(SurfaceRow.sessionColumns) FROM martlet.surface_session
+                WHERE surface = $1 AND installation > $2 ORDER BY installation LIMIT $3
+            ) d \(Self.installations) ORDER BY d.installation
+            """,
+            [.integer(surface.number), .integer(installation), .integer(Int64(limit))]
+        ) { rows in
+            rows.all.compactMap { row in
+                StoredInstallation(RowPart(row: row, start: 8), app: surface.surface.app)
+                    .map { DueSession(session: StoredSession(row), surface: surface, installation: $0) }
+            }
+        }
+    }
+
+    func dueSessions(at now: Int64, limit: Int) async throws(OutboxError) -> [DueSession] {
+        try await outbox.connections.query(
+            .maintaining,
+            """
+            SELECT d.*, s.*, i.* FROM (
+                SELECT \(SurfaceRow.sessionColumns) FROM martlet.surface_session
+                WHERE due_at <= $1 ORDER BY due_at, number LIMIT $2
+            ) d CROSS JOIN LATERAL (\(Self.selection) WHERE number = d.surface LIMIT 1) s
+            \(Self.installations) ORDER BY d.due_at, d.number
+            """,
+            [.integer(now), .integer(Int64(limit))]
+        ) { rows in
+            rows.all.compactMap { row in
+                let app = row.text(at: 22)
+                let surface = StoredSurface(RowPart(row: row, start: 8), app: app)
+                return StoredInstallation(RowPart(row: row, start: 23), app: app)
+                    .map { DueSession(session: StoredSession(row), surface: surface, installation: $0) }
+            }
+        }
+    }
+
+    func installationEvents(limit: Int) async throws(OutboxError) -> [InstallationEvent] {
+        try await outbox.connections.query(
+            .maintaining,
+            """
+            SELECT d.number, i.* FROM (
+                SELECT number, installation FROM martlet.installation_event ORDER BY number LIMIT $1
+            ) d \(Self.installations) ORDER BY d.number
+            """,
+            [.integer(Int64(limit))]
+        ) { rows in
+            rows.all.compactMap { row in
+                StoredInstallation(RowPart(row: row, start: 1), app: row.text(at: 4))
+                    .map { InstallationEvent(number: row.integer(at: 0), installation: $0) }
+            }
+        }
+    }
+
+    func store(_ page: SurfacePage, at now: Int64) async throws(OutboxError) -> Bool {
+        try await outbox.connections.query(
+            .maintaining,
+            "SELECT martlet.store_surface_page(\(Parameter.places(5)))",
+            [
+                .integer(page.surface), .integer(page.revision), .integer(page.cursor), .integer(page.next),
+                .integers(page.installations),
+            ]
+        ) { rows in rows.first?.flag(at: 0) ?? false }
+    }
+
+    func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws(OutboxError) {
+        try await outbox.connections.query(
+            .maintaining,
+            "SELECT martlet.store_installation_sessions($1, $2, $3, $4)",
+            [
+                .integer(event.number), .integer(event.installation.number), .integers(surfaces.map(\.number)),
+                .integers(surfaces.map(\.revision)),
+            ]
+        ) { _ in }
+    }
+
+    // MARK: Steps
+
+    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> [SessionStepResult] {
+        try await store(steps, in: outbox, at: now)
+    }
+
+    private func store(
+        _ steps: [SessionStep],
+        in outbox: isolated PostgreSQLOutbox,
+        at now: Int64
+    ) async throws(OutboxError) -> [SessionStepResult] {
+        for app in Set(steps.flatMap(\.pushes).map(\.push.lane.app)) { _ = try await outbox.apps.number(of: app) }
+        var results = [SessionStepResult](repeating: .stored, count: steps.count)
+        var room = max(0, outbox.options.limit - outbox.backlogCount.pushes)
+        for (place, step) in steps.enumerated() {
+            if step.pushes.count <= room { room -= step.pushes.count } else { results[place] = .full }
+        }
+        outbox.progress.recordTime(now)
+        while true {
+            let places = results.indices.filter { results[$0] == .stored }
+            guard !places.isEmpty else { return results }
+            // The statement stores nothing if a session is outdated: it is repeated without that session.
+            let outdated = try await storeOnce(places.map { steps[$0] }, in: outbox, at: now)
+            guard !outdated.isEmpty else { return results }
+            for place in places where outdated.contains(steps[place].session) { results[place] = .outdated }
+        }
+    }
+
+    /// Stores steps, or returns the numbers of the outdated sessions, of which there is at least one then.
+    private func storeOnce(
+        _ steps: [SessionStep],
+        in outbox: isolated PostgreSQLOutbox,
+        at now: Int64
+    ) async throws(OutboxError) -> Set<Int64> {
+        let entries = steps.flatMap(\.pushes).map { hashed in
+            let app = outbox.apps.number(ofKnown: hashed.push.lane.app) ?? 0
+            return PostgreSQLOutbox.Entry(hashed: hashed, app: app, now: now)
+        }
+        let cancelled = steps.flatMap { step in step.cancelled.map { (id: $0.bytes, session: step.session) } }
+        let head: [Parameter] = [
+            .integer(now), .integers(steps.map(\.session)), .integers(steps.map(\.version)),
+            .byteLists(steps.map(\.state)), .integers(steps.map(\.dueAt)), .flags(steps.map(\.isFinished)),
+            .identifiers(cancelled.map(\.id)), .integers(cancelled.map(\.session)),
+        ]
+        let (outdated, change): (Set<Int64>, Int) = try await outbox.connections.query(
+            .maintaining,
+            "SELECT * FROM martlet.store_steps(\(Parameter.places(33)))",
+            head + PostgreSQLOutbox.Entry.parameters(entries[...])
+        ) { rows in
+            let outdated = Set(rows.all.compactMap { $0.optionalInteger(at: 0) })
+            return (outdated, rows.first.map { Int($0.integer(at: 1) - $0.integer(at: 2)) } ?? 0)
+        }
+        outbox.backlogCount.pushes += change
+        outbox.progress.recordPushes(due: now)
+        return outdated
+    }
+}
+
+extension SurfacePrecondition {
+    fileprivate var isAbsence: Bool { self == .isAbsent }
+
+    /// The revision that the surface must have; nil for any.
+    fileprivate var revision: Int64? { if case .hasRevision(let revision) = self { revision } else { nil } }
+}
+
+/// The columns of a row from one on, for a reader that counts them from 0.
+private struct RowPart: DatabaseRow {
+    let row: Row
+    let start: Int
+
+    func integer(at column: Int) -> Int64 { row.integer(at: start + column) }
+    func optionalInteger(at column: Int) -> Int64? { row.optionalInteger(at: start + column) }
+    func text(at column: Int) -> String { row.text(at: start + column) }
+    func optionalText(at column: Int) -> String? { row.optionalText(at: start + column) }
+    func bytes(at column: Int) -> [UInt8] { row.bytes(at: start + column) }
+    func environment(at column: Int) -> PushEnvironment { row.environment(at: start + column) }
+}
