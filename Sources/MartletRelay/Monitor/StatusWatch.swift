@@ -18,6 +18,9 @@ struct StatusWatch: Sendable {
         var deliveredElsewhere = 0
         /// The numbers of this relay since its start.
         var totals = RecentRates.Totals()
+
+        /// Whether Apple has accepted a push of this relay since its start.
+        var hasDelivered: Bool { totals.attempts > totals.failures }
     }
 
     /// A relay that shares the outbox.
@@ -197,11 +200,20 @@ struct StatusWatch: Sendable {
         return events
     }
 
-    /// Begins the failing of a lane, and ends it when Apple has accepted a push.
+    /// Ends the failing of a lane when Apple has accepted a push, and begins it when the lane fails.
     private mutating func watchFailures(of lane: Lane, _ state: WatchedLane, _ before: WatchedLane?, at now: Int64) {
+        let isOver =
+            if let earlier = before?.failing {
+                // It may have begun again since the last state.
+                state.failing?.since != earlier.since
+            } else {
+                state.hasDelivered
+            }
+        if isOver {
+            let end = state.failing?.since ?? now
+            addPast(ledger.end(.failing(lane), at: end), reason: before?.failing?.reason ?? "")
+        }
         if state.fails, let failing = state.failing { begin(.failing(lane), at: failing.since) }
-        guard state.failing == nil else { return }
-        addPast(ledger.end(.failing(lane), at: now), reason: before?.failing?.reason ?? "")
     }
 
     private mutating func endPause(_ pause: LanePause, at now: Int64) {
@@ -223,12 +235,16 @@ struct StatusWatch: Sendable {
 
     /// Begins a problem, or continues the one that lasted when the relay was stopped.
     private mutating func begin(_ cause: LossLedger.Cause, at start: Int64) {
-        let index = past.firstIndex { $0.outage.isInterrupted && ledger.problem($0.number)?.cause == cause }
-        if let index {
-            let number = past.remove(at: index).number
-            ledger.resume(number)
-        }
+        resumeInterrupted(cause)
+        // Apple has accepted nothing since, either.
+        if case .outage(let lane) = cause { resumeInterrupted(.failing(lane)) }
         ledger.begin(cause, at: start)
+    }
+
+    private mutating func resumeInterrupted(_ cause: LossLedger.Cause) {
+        let index = past.firstIndex { $0.outage.isInterrupted && ledger.problem($0.number)?.cause == cause }
+        guard let index else { return }
+        ledger.resume(past.remove(at: index).number)
     }
 
     /// Notes which problems that lasted when the relay was stopped are over.
@@ -239,9 +255,7 @@ struct StatusWatch: Sendable {
             let isOver =
                 switch outage.kind {
                 case .pause: current?.pause == nil
-                // Apple has accepted a push of the lane since the start.
-                case .outage where outage.lane != nil, .failing:
-                    current.map { $0.totals.attempts > $0.totals.failures } ?? false
+                case .outage where outage.lane != nil, .failing: current?.hasDelivered ?? false
                 case .outage, .expiry, .stop: true
                 }
             guard isOver else { continue }

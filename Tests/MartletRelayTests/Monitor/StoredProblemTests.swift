@@ -148,6 +148,12 @@ import Testing
         _ = next.update(fails(since: 31_000), at: 32_000)
         let failing = next.ledger[.failing(Self.lane)]
         #expect(failing?.start == 2_000 && failing?.losses.expired == 6)
+        // An outage shows as well that Apple has accepted nothing since.
+        next = Self.restarted(watch, at: 20_000)
+        for time: Int64 in [30_000, 31_000] { _ = next.update(Self.down(since: 25_000), at: time) }
+        #expect(next.pastOutages().isEmpty && next.ledger[.failing(Self.lane)]?.start == 2_000)
+        _ = next.update(Self.state { $0.totals = RecentRates.Totals(attempts: 2, failures: 1) }, at: 40_000)
+        #expect(next.pastOutages().map(\.kind).contains(.failing))
     }
 
     @Test func `a failure of the storage has the losses of each app after a restart`() {
