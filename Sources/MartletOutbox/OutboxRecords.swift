@@ -158,13 +158,13 @@ package protocol OutboxRecords: Sendable {
     ///   - problems: The problems as JSON, without tokens and payloads: a sealed outbox does not encrypt them.
     ///   - relay: The name of the relay.
     ///   - now: The time.
-    ///   - limit: The time before which those of other relays are deleted.
+    ///   - time: The time before which those of other relays are deleted.
     /// - Throws: ``OutboxError``; nothing has changed then.
     func storeProblems(
         _ problems: String,
         of relay: String,
         at now: Int64,
-        deletingBefore limit: Int64
+        deletingBefore time: Int64
     ) async throws(OutboxError)
 
     /// Deletes the counts of alerts of past days.

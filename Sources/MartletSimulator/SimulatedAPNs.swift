@@ -166,7 +166,7 @@ public actor SimulatedAPNs {
 
     private func end() async {
         await inbox.stopWaiting()
-        http?.stop()
+        await http?.stop(within: .zero)
         http = nil
         await service.close(grace: .seconds(1))
         // From here on, no more pushes arrive.

@@ -20,5 +20,6 @@ import Testing
         try await store.records.storeProblems("[3]", of: "b", at: 50, deletingBefore: 40)
         #expect(try await store.records.problems(of: "a") == nil, "they are too old")
         #expect(try await store.records.problems(of: "b") == "[3]", "those of the relay itself are replaced")
+        await store.close(isInOrder: true)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Martlet
 import MartletSimulator
 import TestSupport
@@ -50,6 +51,28 @@ import Testing
         #expect(await apns.pushCount == 2)
         await apns.stop()
     }
+
+    #if os(Linux)
+        // Each simulator has an address of its own, so that no other server of the tests gets its ports.
+        @Test func `the ports of a stopped simulator refuse connections`() async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in UInt32(1)...200 {
+                    group.addTask {
+                        var configuration = SimulatedAPNs.Configuration(inboxPort: 0, isEncrypted: false)
+                        configuration.host = "127.7.7.\(number)"
+                        let apns = try await SimulatedAPNs.start(configuration)
+                        let port = await apns.port
+                        let inboxPort = try #require(await apns.inboxPort)
+                        await apns.stop()
+                        for port in [port, inboxPort] {
+                            #expect(throws: POSIXError.self) { try RawClient(port: port, at: 0x7F07_0700 + number) }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    #endif
 
     @Test func `an alert is accepted and stored`() async throws {
         let bench = try await Bench()

@@ -130,10 +130,7 @@ extension OutboxModel {
     func pushes(of job: StoredJob, in states: [JobPushState], after place: Int64, limit: Int) -> [JobPush] {
         let page = pushes(of: job, in: states).filter { $0.installation ?? 0 > place }.prefix(limit)
         return page.compactMap { push in
-            guard let number = push.installation, var status = self.status(of: push.id, of: push.lane.app) else {
-                return nil
-            }
-            status.dueAt = nil
+            guard let number = push.installation, let status = known(push.id, of: push.lane.app) else { return nil }
             let found = number <= job.highMark ? installations.installation(numbered: number) : nil
             let installation = found?.app == push.lane.app ? found : nil
             return JobPush(place: number, status: status, installation: installation?.id, user: installation?.user)

@@ -138,9 +138,9 @@ private struct ModelRecords: OutboxRecords {
 
     func problems(of relay: String) -> String? { disk.model.withLock { $0.problems[relay]?.text } }
 
-    func storeProblems(_ problems: String, of relay: String, at now: Int64, deletingBefore limit: Int64) {
+    func storeProblems(_ problems: String, of relay: String, at now: Int64, deletingBefore time: Int64) {
         disk.model.withLock { model in
-            model.problems = model.problems.filter { $0.value.storedAt >= limit }
+            model.problems = model.problems.filter { $0.value.storedAt >= time }
             model.problems[relay] = (text: problems, storedAt: now)
         }
     }

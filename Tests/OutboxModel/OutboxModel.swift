@@ -85,9 +85,7 @@ package struct OutboxModel: Sendable {
 
     private mutating func accept(_ push: OutboxPush, at now: Int64) -> Acceptance {
         let name = Name(app: push.lane.app, id: push.id)
-        if push.hasCallersID, var status = status(of: push.id, of: push.lane.app) {
-            // A duplicate is described without it.
-            status.dueAt = nil
+        if push.hasCallersID, let status = known(push.id, of: push.lane.app) {
             let first = numbers[name].flatMap { rows[$0]?.push } ?? ends[name]?.push
             return first?.isSame(as: push) == true ? .duplicate(status) : .conflict
         }
@@ -230,6 +228,13 @@ package struct OutboxModel: Sendable {
     }
 
     package func status(of id: APNsID, of app: String) -> PushStatus? {
+        var status = known(id, of: app)
+        if status?.state == .accepted { status?.dueAt = numbers[Name(app: app, id: id)].flatMap { rows[$0]?.readyAt } }
+        return status
+    }
+
+    /// Returns the status of a push, without the time at which it is due.
+    func known(_ id: APNsID, of app: String) -> PushStatus? {
         let name = Name(app: app, id: id)
         if let end = ends[name] {
             let state = PushStatus.State.ended(end.outcome, at: end.at)
@@ -243,15 +248,7 @@ package struct OutboxModel: Sendable {
         }
         guard let number = numbers[name], let row = rows[number] else { return nil }
         let state: PushStatus.State = claimed[number] != nil ? .inFlight : .accepted
-        var status = PushStatus(
-            id: id,
-            lane: row.push.lane,
-            acceptedAt: row.acceptedAt,
-            state: state,
-            history: row.history
-        )
-        status.dueAt = state == .accepted ? row.readyAt : nil
-        return status
+        return PushStatus(id: id, lane: row.push.lane, acceptedAt: row.acceptedAt, state: state, history: row.history)
     }
 
     package mutating func expire(at now: Int64, limit: Int) -> [PushStatus] {

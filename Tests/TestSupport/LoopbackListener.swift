@@ -4,15 +4,15 @@ import Foundation
 import Synchronization
 
 /// A listening socket on the loopback address, whose clients are accepted on a thread of its own.
-package final class LoopbackListener: Sendable {
-    package let port: UInt16
+final class LoopbackListener: Sendable {
+    let port: UInt16
     private let descriptor: CInt
-    private let isStopped = Atomic(false)
+    private let isListening = Mutex(true)
 
     /// Listens on a free port.
     ///
     /// - Throws: An error of the system.
-    package init() throws {
+    init() throws {
         let (descriptor, address) = try SocketAddressOnLoopback.bound()
         self.descriptor = descriptor
         port = UInt16(bigEndian: address.sin_port)
@@ -22,15 +22,16 @@ package final class LoopbackListener: Sendable {
     /// Accepts clients until ``stop()``.
     ///
     /// - Parameter serve: Takes over the socket of each client, on the thread that accepts.
-    package func start(serve: @escaping @Sendable (CInt) -> Void) {
+    func start(serve: @escaping @Sendable (CInt) -> Void) {
         Thread.detachNewThread { [self] in
             while case let client = accept(descriptor, nil, nil), client >= 0 {
-                guard !isStopped.load(ordering: .acquiring) else {
+                guard isListening.withLock({ $0 }) else {
                     close(client)
                     break
                 }
                 serve(client)
             }
+            isListening.withLock { $0 = false }
             // Only this thread closes: another one could do so before an `accept`, which would then take the clients of
             // the next socket with the same number.
             close(descriptor)
@@ -38,10 +39,15 @@ package final class LoopbackListener: Sendable {
     }
 
     /// Refuses later clients.
-    package func stop() {
-        guard !isStopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        // On Linux this wakes the thread; elsewhere it fails, and a client does.
-        guard shutdown(descriptor, CInt(SHUT_RDWR)) != 0 else { return }
+    func stop() {
+        let isWoken = isListening.withLock { isListening in
+            // The thread may have closed the socket already, whose number another one may have then.
+            guard isListening else { return true }
+            isListening = false
+            // On Linux this wakes the thread; elsewhere it fails, and a client does.
+            return shutdown(descriptor, CInt(SHUT_RDWR)) == 0
+        }
+        guard !isWoken else { return }
         if let client = try? SocketAddressOnLoopback.connected(to: port) { close(client) }
     }
 }

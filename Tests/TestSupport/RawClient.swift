@@ -10,10 +10,11 @@ package final class RawClient: Sendable {
     ///
     /// - Parameters:
     ///   - port: The port on this machine.
+    ///   - host: The loopback address as a number; by default 127.0.0.1.
     ///   - receiveBuffer: The size of the receive buffer in bytes; nil for the system's default.
     /// - Throws: An error of the system if no server listens on the port.
-    package init(port: UInt16, receiveBuffer: Int32? = nil) throws {
-        descriptor = try SocketAddressOnLoopback.connected(to: port, receiveBuffer: receiveBuffer)
+    package init(port: UInt16, at host: UInt32 = 0x7F00_0001, receiveBuffer: Int32? = nil) throws {
+        descriptor = try SocketAddressOnLoopback.connected(to: port, at: host, receiveBuffer: receiveBuffer)
         var timeout = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }

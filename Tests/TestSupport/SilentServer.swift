@@ -91,8 +91,12 @@ package final class ReservedPort: Sendable {
 }
 
 enum SocketAddressOnLoopback {
-    /// Returns a socket that is connected to a port, with an optional size of its receive buffer.
-    static func connected(to port: UInt16, receiveBuffer: Int32? = nil) throws -> CInt {
+    /// Returns a socket that is connected to a port of a loopback address, with an optional size of its receive buffer.
+    static func connected(
+        to port: UInt16,
+        at host: UInt32 = 0x7F00_0001,
+        receiveBuffer: Int32? = nil
+    ) throws -> CInt {
         #if canImport(Glibc)
             let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
@@ -104,7 +108,7 @@ enum SocketAddressOnLoopback {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = host.bigEndian
         let status = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

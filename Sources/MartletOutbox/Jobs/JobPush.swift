@@ -24,7 +24,7 @@ package struct JobPush: Sendable, Hashable {
     package var status: PushStatus
     /// The installation; nil if it was removed since, or the job was moved from a file into a database.
     package var installation: InstallationID?
-    /// The user of the installation; nil without one.
+    /// The present user of ``installation``; nil when that is nil.
     package var user: String?
 
     package init(place: Int64, status: PushStatus, installation: InstallationID?, user: String?) {

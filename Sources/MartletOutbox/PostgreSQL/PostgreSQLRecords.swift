@@ -223,7 +223,7 @@ struct PostgreSQLRecords: OutboxRecords {
         _ problems: String,
         of relay: String,
         at now: Int64,
-        deletingBefore limit: Int64
+        deletingBefore time: Int64
     ) async throws(OutboxError) {
         try await connections.query(
             .watching,
@@ -237,7 +237,7 @@ struct PostgreSQLRecords: OutboxRecords {
             INSERT INTO martlet.relay_history VALUES ($1, $2, $3)
             ON CONFLICT (relay) DO UPDATE SET stored_at = excluded.stored_at, problems = excluded.problems
             """,
-            [.text(relay), .integer(now), .text(problems), .integer(limit)]
+            [.text(relay), .integer(now), .text(problems), .integer(time)]
         ) { _ in }
     }
 

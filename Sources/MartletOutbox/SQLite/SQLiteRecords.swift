@@ -273,13 +273,13 @@ struct SQLiteRecords: OutboxRecords {
         _ problems: String,
         of relay: String,
         at now: Int64,
-        deletingBefore limit: Int64
+        deletingBefore time: Int64
     ) async throws(OutboxError) {
         try await outbox.change { (tables) throws(SQLiteError) in
             let old = try tables.database.connection.prepare(
                 "DELETE FROM relay_history WHERE stored_at < ? OR relay = ?"
             )
-            try old.run(with: limit, relay)
+            try old.run(with: time, relay)
             let row = try tables.database.connection.prepare(
                 "INSERT INTO relay_history (relay, stored_at, problems) VALUES (?, ?, ?)"
             )

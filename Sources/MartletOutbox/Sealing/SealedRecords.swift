@@ -83,9 +83,9 @@ struct SealedRecords: OutboxRecords {
         _ problems: String,
         of relay: String,
         at now: Int64,
-        deletingBefore limit: Int64
+        deletingBefore time: Int64
     ) async throws(OutboxError) {
-        try await records.storeProblems(problems, of: relay, at: now, deletingBefore: limit)
+        try await records.storeProblems(problems, of: relay, at: now, deletingBefore: time)
     }
 
     func forgetAlerts(before time: Int64, limit: Int) async throws(OutboxError) -> Int {

@@ -75,7 +75,11 @@ extension RelayAPI {
             let jobs = call.parts.outbox.jobs
             let job = try await call.parts.read(await jobs.job(id, of: app))
             guard let job else { throw call.unknownJob(id) }
-            let found = try await call.parts.read(await jobs.pushes(of: job, in: states, after: after, limit: limit))
+            // The search for those that wait reads all dead letters of the job.
+            let possible = states.filter { $0 != .waiting || job.unfinished > 0 }
+            let found =
+                possible.isEmpty
+                ? [] : try await call.parts.read(await jobs.pushes(of: job, in: possible, after: after, limit: limit))
             let showsUsers = call.caller.scopes.contains(.installations)
             return .json([
                 "pushes": .array(found.map { $0.json(showsUser: showsUsers) }),

@@ -224,11 +224,14 @@ actor RelayMaintenance {
         let relay = context.sharedOutbox == nil ? "relay" : context.configuration.node
         do throws(OutboxError) {
             if !knowsEarlierProblems {
-                let stored = try await records.problems(of: relay)
+                let text = try await records.problems(of: relay)
                 // A shutdown may have read them meanwhile.
                 if !knowsEarlierProblems {
                     knowsEarlierProblems = true
-                    await monitor.restore(StoredProblem.list(stored ?? "", at: context.now))
+                    let stored = StoredProblem.list(text ?? "", at: context.now)
+                    // The next write replaces problems that are too old by now; the time of the row is not known.
+                    problemSchedule.recordStored(Set(stored), at: 0)
+                    await monitor.restore(stored)
                 }
             }
             let problems = await monitor.problemsToStore

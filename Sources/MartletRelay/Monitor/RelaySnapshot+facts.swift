@@ -136,6 +136,8 @@ extension RelaySnapshot {
         if let outage = ledger[.outage(lane)] {
             facts.losses = outage.losses
             facts.lostElsewhere = outage.lostElsewhere
+            // The lane may have been down before a restart.
+            facts.problem?.since = outage.start
         }
         facts.lossesInPause = ledger[.pause(lane)]?.losses ?? LossCounts()
         facts.continuesPause = ledger[.pause(lane)]?.isContinued ?? false

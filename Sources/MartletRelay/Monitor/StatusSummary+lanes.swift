@@ -10,7 +10,8 @@ extension StatusSummary {
     var laneIncidents: [Incident] { laneIncidents(in: .down) + laneIncidents(in: .notTried) }
 
     private func laneIncidents(in laneState: LaneState) -> [Incident] {
-        let down = facts.lanes.filter { $0.state == laneState }.compactMap { state in
+        // The command for a test is that of the worst lane.
+        let down = facts.lanesWorstFirst.filter { $0.state == laneState }.compactMap { state in
             state.problem.map { (state: state, problem: $0, kind: Incident.Kind(reason: $0.reason)) }
         }
         return Incident.Kind.allCases.compactMap { kind in

@@ -18,6 +18,9 @@ struct StatusWatch: Sendable {
         var deliveredElsewhere = 0
         /// The numbers of this relay since its start.
         var totals = RecentRates.Totals()
+
+        /// Whether Apple has accepted a push of this relay since its start.
+        var hasDelivered: Bool { totals.attempts > totals.failures }
     }
 
     /// A relay that shares the outbox.
@@ -144,10 +147,8 @@ struct StatusWatch: Sendable {
             add(.storageFailed, "Pushes cannot be stored: \(error)", at: state.storeSince)
         case (let error?, nil):
             add(.storageRecovered, "Pushes can be stored again")
-            var outage = PastOutage(lane: nil, reason: error, start: before.storeSince ?? now, end: now)
-            outage.notStored = notStored(of: state.notStored)
+            addPast(ledger.end(.storage, at: now), reason: error, notStored: notStored(of: state.notStored))
             notStoredBefore = nil
-            addPast(outage, ledger.end(.storage, at: now))
         default: break
         }
         recordLosses(state, before, isFirstReading: isFirstReading, at: now)
@@ -188,10 +189,7 @@ struct StatusWatch: Sendable {
             begin(.outage(lane), at: problem.since)
         case (let problem?, nil):
             let end = endOfOutage(problem, of: lane, at: now)
-            addPast(
-                PastOutage(lane: lane, reason: problem.reason, start: problem.since, end: end),
-                ledger.end(.outage(lane), at: end)
-            )
+            addPast(ledger.end(.outage(lane), at: end), reason: problem.reason)
             outages[lane] = nil
             interruptions[lane] = nil
             recoveries[lane] = before?.totals
@@ -202,29 +200,25 @@ struct StatusWatch: Sendable {
         return events
     }
 
-    /// Begins the failing of a lane, and ends it when Apple has accepted a push.
+    /// Ends the failing of a lane when Apple has accepted a push, and begins it when the lane fails.
     private mutating func watchFailures(of lane: Lane, _ state: WatchedLane, _ before: WatchedLane?, at now: Int64) {
+        let isOver =
+            if let earlier = before?.failing {
+                // It may have begun again since the last state.
+                state.failing?.since != earlier.since
+            } else {
+                state.hasDelivered
+            }
+        if isOver {
+            let end = state.failing?.since ?? now
+            addPast(ledger.end(.failing(lane), at: end), reason: before?.failing?.reason ?? "")
+        }
         if state.fails, let failing = state.failing { begin(.failing(lane), at: failing.since) }
-        guard state.failing == nil, let problem = ledger[.failing(lane)] else { return }
-        addPast(
-            PastOutage(
-                lane: lane,
-                reason: before?.failing?.reason ?? "",
-                kind: .failing,
-                start: problem.start,
-                end: now
-            ),
-            ledger.end(.failing(lane), at: now)
-        )
     }
 
     private mutating func endPause(_ pause: LanePause, at now: Int64) {
-        let start = min(pause.since, now)
-        if outages[pause.lane] != nil { interruptions[pause.lane] = start..<now }
-        addPast(
-            PastOutage(lane: pause.lane, reason: pause.caller, kind: .pause, start: start, end: now),
-            ledger.end(.pause(pause.lane), at: now)
-        )
+        if outages[pause.lane] != nil { interruptions[pause.lane] = min(pause.since, now)..<now }
+        addPast(ledger.end(.pause(pause.lane), at: now), reason: pause.caller)
     }
 
     /// Assigns the losses since the last state to the problems, and ends the expiries that are over.
@@ -236,21 +230,21 @@ struct StatusWatch: Sendable {
             let counts = current.lostElsewhere - earlier
             ledger.record(Loss(lane: lane, counts: counts, from: now - StatusWatch.publicationTime, to: now))
         }
-        for number in ledger.endExpiries(at: now) {
-            guard let problem = ledger.problem(number), let lane = problem.cause.lane else { continue }
-            let end = problem.end ?? now
-            addPast(PastOutage(lane: lane, reason: "", kind: .expiry, start: problem.start, end: end), number)
-        }
+        for number in ledger.endExpiries(at: now) { addPast(number) }
     }
 
     /// Begins a problem, or continues the one that lasted when the relay was stopped.
     private mutating func begin(_ cause: LossLedger.Cause, at start: Int64) {
-        let index = past.firstIndex { $0.outage.isInterrupted && ledger.problem($0.number)?.cause == cause }
-        if let index {
-            let number = past.remove(at: index).number
-            ledger.resume(number)
-        }
+        resumeInterrupted(cause)
+        // Apple has accepted nothing since, either.
+        if case .outage(let lane) = cause { resumeInterrupted(.failing(lane)) }
         ledger.begin(cause, at: start)
+    }
+
+    private mutating func resumeInterrupted(_ cause: LossLedger.Cause) {
+        let index = past.firstIndex { $0.outage.isInterrupted && ledger.problem($0.number)?.cause == cause }
+        guard let index else { return }
+        ledger.resume(past.remove(at: index).number)
     }
 
     /// Notes which problems that lasted when the relay was stopped are over.
@@ -261,9 +255,7 @@ struct StatusWatch: Sendable {
             let isOver =
                 switch outage.kind {
                 case .pause: current?.pause == nil
-                // Apple has accepted a push of the lane since the start.
-                case .outage where outage.lane != nil, .failing:
-                    current.map { $0.totals.attempts > $0.totals.failures } ?? false
+                case .outage where outage.lane != nil, .failing: current?.hasDelivered ?? false
                 case .outage, .expiry, .stop: true
                 }
             guard isOver else { continue }
@@ -331,8 +323,7 @@ struct StatusWatch: Sendable {
 
     /// Records that the relay did not run from a time until another one, in which pushes may have expired.
     mutating func recordStop(from start: Int64, to end: Int64) {
-        let number = ledger.addPast(.stop, from: start, to: end)
-        addPast(PastOutage(reason: "", kind: .stop, start: start, end: end), number)
+        addPast(ledger.addPast(.stop, from: start, to: end))
     }
 
     /// Returns the end of an outage: the start of a pause after which no attempt has failed, or else now.
@@ -341,10 +332,12 @@ struct StatusWatch: Sendable {
         return max(problem.since, pause.lowerBound)
     }
 
-    /// Stores a problem that is over, with its number in the ledger, and forgets one if there are too many: the oldest
-    /// one that needs no attention, or else the oldest.
-    private mutating func addPast(_ outage: PastOutage, _ number: Int?) {
-        guard let number else { return }
+    /// Stores a problem of the ledger that is over, and forgets one if there are too many: the oldest one that needs no
+    /// attention, or else the oldest.
+    private mutating func addPast(_ number: Int?, reason: String = "", notStored: Int = 0) {
+        guard let number, let problem = ledger.problem(number), let end = problem.end,
+            let outage = StoredProblem(problem, reason: reason, notStored: notStored).outage(until: end)
+        else { return }
         past.append((outage, number, false))
         guard past.count > StatusWatch.pastLimit else { return }
         let latest = outage.end - StatusWatch.publicationTime

@@ -17,7 +17,7 @@ enum ProcessExit {
 
     /// The registration of the exit handler; `atexit` handlers run before the destructors of libraries.
     ///
-    /// The first loop makes it, because a handler that is registered during the exit runs after them.
+    /// The first loop registers the handler, because one that is registered during an exit runs after the destructors.
     private static let registration: Void = {
         atexit { ProcessExit.hasBegun.withLock { $0 = true } }
     }()

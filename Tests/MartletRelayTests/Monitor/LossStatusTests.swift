@@ -101,6 +101,22 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a problem of long ago is not shown after the second restart`() async throws {
+        let directory = try ScratchDirectory()
+        var bench = try await RelayBench(directory: directory, clock: clock.wall)
+        let now = clock.now * 1_000
+        let lane = #""app":"orders","environment":"production""#
+        let text = #"[{"kind":"outage",\#(lane),"start":\#(now - 60_000),"losses":[{\#(lane),"expired":4}]}]"#
+        try await bench.parts.outbox.records.storeProblems(text, of: "relay", at: now, deletingBefore: 0)
+        await bench.stop()
+        clock.advance(by: 7_200)
+        for _ in 0..<2 {
+            bench = try await RelayBench(directory: directory, clock: clock.wall)
+            #expect(await incident("outage-over", of: bench) == nil)
+            await bench.stop()
+        }
+    }
+
     @Test func `a relay restores the problems of its name in a shared database`() async throws {
         let server = try await PostgreSQLServer.shared.value
         let address = server.address(of: try await server.makeDatabase())

@@ -101,6 +101,11 @@ import Testing
         let lasting = StatusSummary(facts)
         let losses = "8,788 pushes wait; 12 pushes have expired. Test the connection"
         #expect(lasting.incidents.first?.text(at: Self.now).contains(losses) == true)
+        var development = facts.lanes[0]
+        development.lane.environment = .development
+        development.doctor = "martlet doctor --environment development"
+        facts.lanes.insert(development, at: 0)
+        #expect(StatusSummary(facts).incidents.first?.action.contains("\(facts.lanes[1].doctor), where") == true)
     }
 
     @Test func `a lane beside others of its app is named with its environment`() {

@@ -165,6 +165,22 @@ import Testing
         #expect(past.reason == "429 TooManyRequests")
     }
 
+    @Test func `a lane that fails again after an accepted push has another problem`() throws {
+        func fails(since time: Int64) -> StatusWatch.State {
+            Self.state {
+                $0.failing = DispatchCounts.Failing(since: time, reason: "429 TooManyRequests")
+                $0.fails = true
+            }
+        }
+        _ = recorder.events(fails(since: 2_000), at: 130_000)
+        // Apple has accepted a push between two readings.
+        _ = recorder.events(fails(since: 133_000), at: 135_000)
+        let past = try #require(recorder.pastOutages.first)
+        #expect(past.kind == .failing && past.start == 2_000 && past.end == 133_000)
+        _ = recorder.events(Self.state(), at: 280_000)
+        #expect(recorder.pastOutages.last?.start == 133_000)
+    }
+
     @Test func `losses of other relays count from their first reading`() {
         func state(_ expired: Int, hasRelays: Bool = true) -> StatusWatch.State {
             var state = Self.state {

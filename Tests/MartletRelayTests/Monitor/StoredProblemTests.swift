@@ -21,9 +21,9 @@ import Testing
         return state
     }
 
-    /// The state of a lane that is down since the time 4,000.
-    private static func down(_ losses: [Loss] = []) -> StatusWatch.State {
-        state(losses) { $0.problem = LaneProblem(since: 4_000, reason: "ConnectionFailed", nextTry: nil) }
+    /// The state of a lane that is down.
+    private static func down(_ losses: [Loss] = [], since start: Int64 = 4_000) -> StatusWatch.State {
+        state(losses) { $0.problem = LaneProblem(since: start, reason: "ConnectionFailed", nextTry: nil) }
     }
 
     private static func expired(_ count: Int, _ time: Int64, of lane: Lane = lane) -> Loss {
@@ -79,7 +79,7 @@ import Testing
         #expect(notice?.title == "The outage of orders may be over" && notice?.lost == 3)
         let effect = "It lasted 16 s; 3 pushes have expired. It was not over when this relay was stopped."
         #expect(notice?.effect == effect)
-        _ = next.update(Self.down([Self.expired(2, 31_000)]), at: 31_000)
+        _ = next.update(Self.down([Self.expired(2, 31_000)], since: 30_500), at: 31_000)
         let outage = next.ledger[.outage(Self.lane)]
         #expect(outage?.start == 4_000 && outage?.losses == LossCounts(expired: 5))
         #expect(next.pastOutages().isEmpty)
@@ -148,6 +148,12 @@ import Testing
         _ = next.update(fails(since: 31_000), at: 32_000)
         let failing = next.ledger[.failing(Self.lane)]
         #expect(failing?.start == 2_000 && failing?.losses.expired == 6)
+        // An outage shows as well that Apple has accepted nothing since.
+        next = Self.restarted(watch, at: 20_000)
+        for time: Int64 in [30_000, 31_000] { _ = next.update(Self.down(since: 25_000), at: time) }
+        #expect(next.pastOutages().isEmpty && next.ledger[.failing(Self.lane)]?.start == 2_000)
+        _ = next.update(Self.state { $0.totals = RecentRates.Totals(attempts: 2, failures: 1) }, at: 40_000)
+        #expect(next.pastOutages().map(\.kind).contains(.failing))
     }
 
     @Test func `a failure of the storage has the losses of each app after a restart`() {

@@ -29,9 +29,9 @@ final class ResettingServer: @unchecked Sendable {
         try listening.listen()
         // On a thread of its own everything may wait.
         _ = fcntl(listening.descriptor, F_SETFL, 0)
-        // The socket of the client inherits this bound.
-        var patience = timeval(tv_sec: 60, tv_usec: 0)
-        setsockopt(listening.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        // The socket of the client inherits this timeout.
+        var timeout = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(listening.descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         port = listening.localAddress?.port ?? 0
         guard tls else {
             (trust, identity) = (nil, nil)
