@@ -210,7 +210,8 @@ struct InstallationWorld {
         }
         if let user {
             var own = state.installation.flatMap { relay.installations[$0.secret] }
-            own?.members = own?.members.filter { $0.value.activity?.end == nil } ?? [:]
+            let running = own?.members.filter { $0.value.activity?.end == nil }
+            own?.members = running ?? [:]
             guard own == ModelRelay.Installation(user: user, members: expected) else {
                 throw Violation(description: "the relay has \(own as Any) instead of \(expected)")
             }

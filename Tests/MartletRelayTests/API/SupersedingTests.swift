@@ -3,6 +3,7 @@
 import MartletCore
 import MartletHTTPServer
 import MartletOutbox
+import MartletSimulator
 import TestSupport
 import Testing
 
