@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LiveSurfaces
+internal import MartletCore
+
+/// The next step of a surface on one installation, as it was decided: pushes to build, and the time of the step after.
+struct SurfacePlan: Sendable {
+    /// A push to build.
+    struct Send: Sendable {
+        /// The kinds of pushes of a surface.
+        enum Content: Sendable, Hashable {
+            /// Starts the Live Activity. The starts of a surface share one collapse identifier, so that a stored one is
+            /// replaced.
+            case start(timestamp: Int64)
+            /// Updates the Live Activity; the priority and the stale date are those of the update.
+            case update(ActivitySession.Update)
+            /// Ends the Live Activity, and removes it from the screen.
+            case end(timestamp: Int64)
+            /// Shows a notification; the notifications of a surface share one collapse identifier.
+            case notification
+            /// Wakes the app in the background with the snapshot, or reloads its widgets or a control.
+            case background
+        }
+
+        /// The identifier, which no other push has.
+        let id: APNsID
+        let token: DeviceToken
+        let content: Content
+        /// The snapshot to show; for the end of a Live Activity, the last one.
+        let snapshot: SurfaceSnapshot
+    }
+
+    var sends: [Send] = []
+    /// The identifiers of earlier pushes to cancel, unless they are being sent or have ended.
+    var cancelled: [APNsID] = []
+    /// The time of the next step in milliseconds since 1970; nil to wait for a change.
+    var dueAt: Int64?
+    /// Whether nothing of the surface is on the phone, and nothing shall be.
+    var isFinished = false
+}
