@@ -89,11 +89,14 @@ import Testing
         #expect(phone.activities["A"]?.end == ReportedActivity.End(cause: .app, time: 200))
     }
 
-    @Test(arguments: [
-        (true, 3_600_000, .user), (false, 3_600_000, .app), (true, 28_800_000, .system), (false, 28_800_000, .system),
-        (true, 28_500_000, .system), (true, 28_499_999, .user), (true, -1, .user), (true, .max, .system),
-        (true, .min, .user),
-    ] as [(Bool, Int64, ActivityEndCause)])
+    @Test(
+        arguments: [
+            (true, 3_600_000, .user), (false, 3_600_000, .app), (true, 28_800_000, .system),
+            (false, 28_800_000, .system),
+            (true, 28_500_000, .system), (true, 28_499_999, .user), (true, -1, .user), (true, .max, .system),
+            (true, .min, .user),
+        ] as [(Bool, Int64, ActivityEndCause)]
+    )
     func `a cause follows from the state and the time`(isDismissed: Bool, time: Int64, cause: ActivityEndCause) {
         #expect(ActivityEndCause(isDismissed: isDismissed, startedAt: 0, endedAt: time) == cause)
         #expect(ActivityEndCause(isDismissed: isDismissed, startedAt: nil, endedAt: time) != .system)
