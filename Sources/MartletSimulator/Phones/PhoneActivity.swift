@@ -94,9 +94,12 @@ struct PhoneActivity: Sendable {
     ///
     /// - Returns: The time to render again; nil when the screen shows the newest content.
     mutating func render(after interval: Int64, at now: Int64) -> Int64? {
+        let content = state.content ?? .null
+        // Each update schedules a rendering, of which the first one shows the newest content.
+        guard shown != content else { return nil }
         let due = renderedAt + interval
         guard hasEnded || now >= due else { return due }
-        shown = state.content ?? .null
+        shown = content
         renderedAt = now
         return nil
     }

@@ -134,6 +134,9 @@ import Testing
         #expect(bench.contents == [["n": 1]])
         bench.wait(1)
         #expect(bench.contents == [["n": 3]])
+        bench.wait(16)
+        bench.update(["n": 4])
+        #expect(bench.contents == [["n": 4]])
     }
 
     @Test func `priority 5 is delayed, and longer in Low Power Mode`() {
