@@ -54,9 +54,9 @@ struct PhoneActivity: Sendable {
     /// The identifier of the activity.
     var id: String { "activity-\(number)" }
 
-    /// Returns the card at a time.
-    func card(at now: Int64) -> SimulatedPhone.Card {
-        let isStale = state.staleTime.map { Int64(millisecondsOf: $0) <= now } ?? false
+    /// Returns the card at a time by the phone's clock.
+    func card(at phoneTime: Int64) -> SimulatedPhone.Card {
+        let isStale = state.staleTime.map { Int64(millisecondsOf: $0) <= phoneTime } ?? false
         return SimulatedPhone.Card(
             id: id,
             surface: surface,
@@ -84,9 +84,9 @@ struct PhoneActivity: Sendable {
         return number < other.number
     }
 
-    /// Takes the state after a push.
-    mutating func apply(_ change: ActivityChange, of push: DeliveredPush, at now: Int64) {
-        state = SimulatedDevice.Activity(change, of: push, after: state, at: now)
+    /// Takes the state after a push, at a time by the phone's clock.
+    mutating func apply(_ change: ActivityChange, of push: DeliveredPush, at phoneTime: Int64) {
+        state = SimulatedDevice.Activity(change, of: push, after: state, at: phoneTime)
         relevance = PhoneActivity.score(of: push)
     }
 

@@ -74,7 +74,7 @@ extension PhoneSystem {
         guard canStart else { return .activityLimit }
         guard budgets.takeStart(at: now) else { return .budget }
         if generator.decides(behavior.tokens.startRotationAfterStart) { issueToken(for: .start) }
-        let state = SimulatedDevice.Activity(change, of: push, after: nil, at: now)
+        let state = SimulatedDevice.Activity(change, of: push, after: nil, at: phoneTime)
         begin(surface, state, by: push)
         if generator.decides(behavior.duplicateStart), canStart { begin(surface, state, by: push) }
         return nil
@@ -91,12 +91,13 @@ extension PhoneSystem {
         }
         // Whether the end of an activity counts is not documented.
         guard !push.isImmediate || change.event == .end || budgets.takeUpdate(at: now) else { return .budget }
-        activities[index].apply(change, of: push, at: now)
+        activities[index].apply(change, of: push, at: phoneTime)
         guard change.event == .end else {
             render(number)
             return nil
         }
-        end(number, .push, removedAt: activities[index].state.removalTime ?? now)
+        let stay = activities[index].state.removalTime.map { $0 - phoneTime } ?? 0
+        end(number, .push, removedAt: now + stay)
         runAppIfWoken()
         return nil
     }

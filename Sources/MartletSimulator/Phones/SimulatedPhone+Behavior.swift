@@ -20,6 +20,8 @@ extension SimulatedPhone {
         public var keepsActivitiesInSystemUpdate = true
         /// The number of seconds by which the clock of the phone is ahead of the real time; negative when it is behind,
         /// 0 by default.
+        ///
+        /// The phone compares `timestamp`, `stale-date` and `dismissal-date` with its clock.
         public var clockOffset = 0
 
         /// Creates the behavior with the defaults.

@@ -162,7 +162,7 @@ import Testing
         bench.end()
         #expect(bench.phone.cards.isEmpty && bench.endings.map(\.cause) == [.push])
         bench.start()
-        bench.end(removingCard: false)
+        bench.end(dismissalDate: nil)
         #expect(bench.phone.cards.map(\.state) == [.ended] && bench.contents == [["n": 0]])
         bench.wait(4 * 3_600 - 1)
         #expect(bench.phone.cards.count == 1)
@@ -193,6 +193,23 @@ import Testing
         #expect(bench.phone.cards.map(\.state) == [.stale])
         bench.update(["n": 3])
         #expect(bench.phone.cards.map(\.state) == [.active])
+    }
+
+    @Test func `dates in pushes count by the phone's clock`() {
+        var behavior = SimulatedPhone.Behavior.reliable
+        behavior.clockOffset = 60
+        var bench = PhoneBench(behavior)
+        bench.start()
+        bench.update(["n": 2], staleDate: bench.now + 90)
+        bench.wait(29)
+        #expect(bench.phone.cards.map(\.state) == [.active])
+        bench.wait(1)
+        #expect(bench.phone.cards.map(\.state) == [.stale])
+        bench.end(dismissalDate: bench.now + 90)
+        bench.wait(29)
+        #expect(bench.phone.cards.map(\.state) == [.ended])
+        bench.wait(1)
+        #expect(bench.phone.cards.isEmpty)
     }
 
     @Test func `an iPad can show two cards of one start`() {
