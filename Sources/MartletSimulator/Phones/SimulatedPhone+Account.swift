@@ -9,7 +9,8 @@ extension SimulatedPhone {
         case wrongToken
         /// The token ended while APNs stored the push or the phone delayed it.
         case tokenEnded
-        /// The timestamp is not after that of the content on the screen, or is too far ahead.
+        /// The timestamp is too far ahead, or that of an update is not after that of the newest content (Apple forum
+        /// 776165).
         case timestamp
         /// The budget of starts, of updates with priority 10, of reloads or of background pushes is empty.
         case budget

@@ -103,6 +103,13 @@ import Testing
         #expect(bench.contents == [["n": 2]])
     }
 
+    @Test func `an end with an old timestamp ends the activity`() {
+        var bench = PhoneBench()
+        bench.start()
+        bench.end(timestamp: 1_790_000_000 - 60)
+        #expect(bench.phone.cards.isEmpty && bench.endings.map(\.cause) == [.push])
+    }
+
     @Test func `priority 10 has a budget and priority 5 has none`() {
         var bench = PhoneBench(permissions: SimulatedPhone.Permissions(frequentUpdates: false))
         bench.start()
