@@ -19,7 +19,7 @@ struct PhoneActivity: Sendable {
     let usesToken: Bool
     /// Whether the system issues no token until the user allows Live Activities.
     var waitsForAllow: Bool
-    /// Whether the app has been woken for the activity, so that it observes the token.
+    /// Whether the app has run since the start, or since the user allowed the token, so that it observes the token.
     var isObserved = false
     /// Whether the activity has ended and its card is still visible.
     var hasEnded = false

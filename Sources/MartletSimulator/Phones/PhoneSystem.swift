@@ -75,6 +75,9 @@ struct PhoneSystem: Sendable {
 
     // MARK: The app
 
+    /// Whether the app is in memory.
+    var isInMemory: Bool { appState == .foreground || appState == .suspended }
+
     /// Returns whether the system gives the app time to run, which it does in the foreground, and in the background
     /// with a probability.
     mutating func wakesApp() -> Bool {
@@ -95,10 +98,12 @@ struct PhoneSystem: Sendable {
         if wakesApp() { runApp() }
     }
 
-    /// Runs the app, which ends duplicates and reports all activities, and at its launch also the tokens.
+    /// Runs the app, which ends duplicates, observes and reports all other activities, and reports at its launch also
+    /// the tokens.
     mutating func runApp(isLaunch: Bool = false) {
         if isLaunch || !tokens.visibleStart.isStreamSilent { tokens.readStartToken() }
         for number in behavior.endsDuplicates ? duplicates : [] { end(number, .app, removedAt: now) }
+        for index in activities.indices { activities[index].isObserved = true }
         var contents = isLaunch ? registrations : []
         if let token = tokens.visibleStart.token { contents.append(.startToken(token)) }
         contents.append(.permissions(permissions))
