@@ -43,7 +43,7 @@ extension PhoneSystem {
     /// your App"); returns the cause for which it does not.
     private mutating func wakeInBackground() -> SimulatedPhone.DropCause? {
         guard appState != .forceQuit else { return .notWoken }
-        guard budgets.takeBackgroundPush(at: now) else { return .budget }
+        guard budgets.backgroundPushes.take(at: now) else { return .budget }
         guard wakesApp() else { return .notWoken }
         runApp()
         return nil
@@ -72,7 +72,7 @@ extension PhoneSystem {
         guard permissions.liveActivities else { return .notAllowed }
         guard change.timestamp <= latestTimestamp else { return .timestamp }
         guard canStart else { return .activityLimit }
-        guard budgets.takeStart(at: now) else { return .budget }
+        guard budgets.starts.take(at: now) else { return .budget }
         if generator.decides(behavior.tokens.startRotationAfterStart) { issueToken(for: .start) }
         let state = SimulatedDevice.Activity(change, of: push, after: nil, at: phoneTime)
         begin(surface, state, by: push)
@@ -90,7 +90,7 @@ extension PhoneSystem {
         // The phone drops old updates but no old ends (Apple forum 776165).
         guard change.event == .end || activities[index].state.problem(with: change) == nil else { return .timestamp }
         // Whether the end of an activity counts is not documented.
-        guard !push.isImmediate || change.event == .end || budgets.takeUpdate(at: now) else { return .budget }
+        guard !push.isImmediate || change.event == .end || budgets.updates.take(at: now) else { return .budget }
         activities[index].apply(change, of: push, at: phoneTime)
         guard change.event == .end else {
             render(number)
