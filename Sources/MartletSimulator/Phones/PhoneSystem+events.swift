@@ -81,7 +81,7 @@ extension PhoneSystem {
         if !behavior.keepsActivitiesInSystemUpdate { endAll() }
         guard tokens[.start] != nil, generator.decides(behavior.tokens.silenceAfterSystemUpdate) else { return }
         tokens.visibleStart.isFrozen = true
-        _ = tokens.issue(.start, refusesEarlier: false, at: now, using: &generator)
+        issueToken(for: .start, refusesEarlier: false)
     }
 
     private mutating func set(_ new: SimulatedPhone.Permissions) {

@@ -135,8 +135,12 @@ struct PhoneSystem: Sendable {
     // MARK: Tokens
 
     /// Issues a token for a purpose, in place of an earlier one.
-    mutating func issueToken(for purpose: PhoneTokens.Purpose) {
-        let isRefused = generator.decides(behavior.tokens.refusalOfInvalid)
+    ///
+    /// - Parameters:
+    ///   - purpose: The purpose.
+    ///   - refusesEarlier: Whether APNs refuses pushes to the earlier token; nil for a random decision.
+    mutating func issueToken(for purpose: PhoneTokens.Purpose, refusesEarlier: Bool? = nil) {
+        let isRefused = refusesEarlier ?? generator.decides(behavior.tokens.refusalOfInvalid)
         let token = tokens.issue(purpose, refusesEarlier: isRefused, at: now, using: &generator)
         guard let token, let interval = rotation(of: purpose)?.interval else { return }
         agenda.schedule(.rotate(purpose, token), at: now + interval)
