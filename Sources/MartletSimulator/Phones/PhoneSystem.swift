@@ -105,7 +105,7 @@ struct PhoneSystem: Sendable {
         for number in behavior.endsDuplicates ? duplicates : [] { end(number, .app, removedAt: now) }
         for index in activities.indices { activities[index].isObserved = true }
         var contents = isLaunch ? registrations : []
-        if let token = tokens.visibleStart.token { contents.append(.startToken(token)) }
+        if let token = tokens.visibleStart.token { contents.append(.pushToStartToken(token)) }
         contents.append(.permissions(permissions))
         contents += endings.map(SimulatedPhone.Report.Content.ended)
         endings = []

@@ -52,7 +52,7 @@ struct PhoneBench {
 
     /// The push-to-start token that the app reported last.
     var startToken: DeviceToken? {
-        for report in reports.reversed() { if case .startToken(let token) = report.content { return token } }
+        for report in reports.reversed() { if case .pushToStartToken(let token) = report.content { return token } }
         return nil
     }
 
