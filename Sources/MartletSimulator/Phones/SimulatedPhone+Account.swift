@@ -50,7 +50,8 @@ extension SimulatedPhone {
         public internal(set) var cardsStarted = 0
         /// The number of cards that disappeared.
         public internal(set) var cardsRemoved = 0
-        /// The number of times that a surface got another card while it had an active one.
+        /// The number of times that a surface got another card while it had an active one, which the app did not end
+        /// at once.
         public internal(set) var duplicates = 0
         /// The longest time for which a surface had several active cards.
         public internal(set) var longestDuplication = Duration.zero

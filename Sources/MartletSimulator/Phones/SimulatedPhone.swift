@@ -57,6 +57,8 @@ public struct SimulatedPhone: Sendable {
     }
 
     /// The next time at which the phone changes by itself, or a report arrives; nil for none.
+    ///
+    /// It leaves out the stale dates of cards.
     public var nextDate: Date? {
         let times = [system.agenda.nextTime, system.reports.nextArrival, storedPushes.firstExpiry.map { $0 + 1 }]
         return times.compactMap(\.self).min().map { Date(millisecondsSince1970: max($0, system.now)) }
