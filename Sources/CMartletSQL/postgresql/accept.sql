@@ -147,7 +147,7 @@ BEGIN
         RETURN QUERY
         WITH newer AS MATERIALIZED (
             SELECT array_agg(g.app) AS apps, array_agg(g.is_production) AS are_production,
-                array_agg(g.order_key) AS order_keys, array_agg(g.number) AS numbers
+                array_agg(g.order_key) AS order_keys, array_agg(g.number) AS superseding
             FROM unnest(numbers, p_apps, p_are_production, p_order_keys, p_supersede)
                 AS g (number, app, is_production, order_key, supersedes)
             WHERE g.supersedes AND g.order_key IS NOT NULL AND g.number = ANY (stored)
@@ -156,7 +156,7 @@ BEGIN
             false, superseded_at, 'superseded'::text, NULL::integer, NULL::text, NULL::text, NULL::bigint, s.attempts,
             s.unknown_tries, NULL::text, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, false, false, true
         FROM newer n CROSS JOIN LATERAL martlet.supersede(
-            superseded_at, n.apps, n.are_production, n.order_keys, n.numbers
+            superseded_at, n.apps, n.are_production, n.order_keys, n.superseding
         ) s ORDER BY s.number DESC;
     END IF;
     IF cardinality(stored) = cardinality(numbers) THEN RETURN; END IF;
