@@ -49,6 +49,7 @@ DECLARE
     alert record;
     limited bigint[];
     superseded_at bigint;
+    superseding_keys text[];
 BEGIN
     WITH fresh AS (
         INSERT INTO martlet.push (
@@ -144,20 +145,17 @@ BEGIN
     WHERE g.number = ANY (stored);
     IF true = ANY (p_supersede) THEN
         superseded_at := (SELECT max(t) FROM unnest(p_times) AS t);
+        superseding_keys := ARRAY(
+            SELECT CASE WHEN g.supersedes AND g.number = ANY (stored) THEN g.order_key END
+            FROM unnest(numbers, p_order_keys, p_supersede) WITH ORDINALITY AS g (number, order_key, supersedes, place)
+            ORDER BY g.place
+        );
         RETURN QUERY
-        WITH newer AS MATERIALIZED (
-            SELECT array_agg(g.app) AS apps, array_agg(g.is_production) AS are_production,
-                array_agg(g.order_key) AS order_keys, array_agg(g.number) AS numbers
-            FROM unnest(numbers, p_apps, p_are_production, p_order_keys, p_supersede)
-                AS g (number, app, is_production, order_key, supersedes)
-            WHERE g.supersedes AND g.order_key IS NOT NULL AND g.number = ANY (stored)
-        )
-        SELECT array_position(numbers, s.newer)::bigint, NULL::boolean, s.apns_id, s.is_production, s.accepted_at,
-            false, superseded_at, 'superseded'::text, NULL::integer, NULL::text, NULL::text, NULL::bigint, s.attempts,
-            s.unknown_tries, NULL::text, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, false, false, true
-        FROM newer n CROSS JOIN LATERAL martlet.supersede(
-            superseded_at, n.apps, n.are_production, n.order_keys, n.numbers
-        ) s ORDER BY s.number DESC;
+        SELECT s.place, NULL::boolean, s.apns_id, s.is_production, s.accepted_at, false, superseded_at,
+            'superseded'::text, NULL::integer, NULL::text, NULL::text, NULL::bigint, s.attempts, s.unknown_tries,
+            NULL::text, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, false, false, true
+        FROM martlet.supersede(superseded_at, p_apps, p_are_production, superseding_keys, numbers) s
+        ORDER BY s.number DESC;
     END IF;
     IF cardinality(stored) = cardinality(numbers) THEN RETURN; END IF;
     RETURN QUERY
