@@ -10,7 +10,7 @@ RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 BEGIN
     -- In one order, because concurrent transactions would deadlock otherwise. A transaction that waits here holds no
-    -- lock of an installation.
+    -- lock of an installation, unless it supersedes pushes (martlet.accept).
     PERFORM 1 FROM unnest(p_jobs, p_states) AS u (job, state) JOIN martlet.job_outcome o USING (job, state)
     ORDER BY o.job, o.state FOR UPDATE OF o;
     UPDATE martlet.job_outcome o SET count = o.count + u.count, changed_at = greatest(o.changed_at, p_now)
