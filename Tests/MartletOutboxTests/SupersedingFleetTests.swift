@@ -100,4 +100,32 @@ import Testing
         }
         #expect(try await server.ask("SELECT count(*) FROM martlet.superseding", of: database) == "0\n")
     }
+
+    @Test func `pushes that another replaces are locked before users`() async throws {
+        let store = try await open()
+        try await store.installations.enroll(Installation.numbered(1).with("aabb"), at: 10)
+        _ = try await store.accept([OutboxPush.numbered(1, token: "aabb", orderKey: "score")], at: 10)
+        // A settlement of an unregistered token locks in this order, too. This one detects a deadlock before the relay.
+        let settlement = Task { [server, database] in
+            try await server.ask(
+                """
+                BEGIN; SET LOCAL deadlock_timeout = '10ms';
+                DO $$ BEGIN
+                    PERFORM FROM martlet.queue FOR UPDATE;
+                    WHILE NOT EXISTS (
+                        SELECT FROM pg_locks l WHERE NOT l.granted AND pg_backend_pid() = ANY (pg_blocking_pids(l.pid))
+                    ) LOOP PERFORM pg_sleep(0.01); END LOOP;
+                    PERFORM FROM martlet.installation FOR UPDATE;
+                END $$;
+                COMMIT
+                """,
+                of: database
+            )
+        }
+        let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND wait_event = 'PgSleep'"
+        try await eventually("the push is locked") { try await server.ask(sleeping, of: database) == "1\n" }
+        let push = try OutboxPush.numbered(2, token: "aabb", orderKey: "score", user: "anna").superseding
+        #expect(try await store.accept([push], at: 20)[0].superseded.count == 1)
+        _ = try await settlement.value
+    }
 }

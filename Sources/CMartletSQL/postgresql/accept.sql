@@ -92,8 +92,17 @@ BEGIN
         )
         SELECT array_agg(k) INTO stored FROM unnest(stored) k WHERE k NOT IN (SELECT ended.number FROM ended);
     END IF;
+    IF true = ANY (p_supersede) THEN
+        superseding_keys := ARRAY(
+            SELECT CASE WHEN g.supersedes THEN g.order_key END
+            FROM unnest(p_order_keys, p_supersede) WITH ORDINALITY AS g (order_key, supersedes, place) ORDER BY g.place
+        );
+    END IF;
     IF cardinality(array_remove(p_users, NULL)) > 0 THEN
-        -- After the insertion, because a settlement, too, locks pushes before installations.
+        -- Pushes first, because a settlement, too, locks pushes before installations.
+        IF superseding_keys IS NOT NULL THEN
+            PERFORM martlet.lock_older(p_apps, p_are_production, superseding_keys, numbers);
+        END IF;
         SELECT array_agg(locked.number) INTO installations FROM (
             SELECT i.number FROM martlet.installation i WHERE i.number IN (
                 SELECT t.installation FROM unnest(p_tokens, p_users) AS u (token, user_id)
@@ -143,12 +152,11 @@ BEGIN
     FROM unnest(numbers, p_apps, p_are_production, p_urgencies, p_times, p_not_before, p_expires_at, p_order_keys)
         AS g (number, app, is_production, urgency, accepted_at, not_before, expires_at, order_key)
     WHERE g.number = ANY (stored);
-    IF true = ANY (p_supersede) THEN
+    IF superseding_keys IS NOT NULL THEN
         superseded_at := (SELECT max(t) FROM unnest(p_times) AS t);
         superseding_keys := ARRAY(
-            SELECT CASE WHEN g.supersedes AND g.number = ANY (stored) THEN g.order_key END
-            FROM unnest(numbers, p_order_keys, p_supersede) WITH ORDINALITY AS g (number, order_key, supersedes, place)
-            ORDER BY g.place
+            SELECT CASE WHEN g.number = ANY (stored) THEN g.order_key END
+            FROM unnest(numbers, superseding_keys) WITH ORDINALITY AS g (number, order_key, place) ORDER BY g.place
         );
         RETURN QUERY
         SELECT s.place, NULL::boolean, s.apns_id, s.is_production, s.accepted_at, false, superseded_at,

@@ -177,24 +177,18 @@ RETURNS void LANGUAGE sql AS $$
     )
 $$;
 
--- Ends the pushes that newer ones replace: those with their order keys and lower numbers that no node has claimed.
--- Returns each with the position, in the parameters, of the first newer one. The numbers ascend; those without an order
--- key replace none.
+-- Locks the pushes that newer ones replace, and returns their numbers: those with the order keys of the newer ones and
+-- lower numbers that no node has claimed. A newer one without an order key replaces none.
 --
 -- It first waits for locks without holding any, because a transaction that has locked one of these pushes may wait for
 -- another one of them. After the attempts it waits as others do.
-CREATE FUNCTION martlet.supersede(
-    p_now bigint, p_apps bigint[], p_are_production boolean[], p_order_keys text[], p_numbers bigint[]
-) RETURNS TABLE (
-    place bigint, number bigint, apns_id uuid, is_production boolean, accepted_at bigint, attempts integer,
-    unknown_tries integer
-) LANGUAGE plpgsql
+CREATE FUNCTION martlet.lock_older(
+    p_apps bigint[], p_are_production boolean[], p_order_keys text[], p_numbers bigint[]
+) RETURNS bigint[] LANGUAGE plpgsql
 {index_settings} AS $$
-#variable_conflict use_column
 DECLARE
     candidates bigint[];
     older bigint[];
-    is_locked boolean := false;
 BEGIN
     FOR attempt IN 1..20 LOOP
         -- One condition for each index.
@@ -216,24 +210,37 @@ BEGIN
             WHERE q.app = k.app AND q.is_production = k.is_production AND q.order_key = k.order_key AND q.line < 0
                 AND q.number < k.number
         ) found;
-        IF candidates IS NULL THEN RETURN; END IF;
+        IF candidates IS NULL THEN RETURN NULL; END IF;
         BEGIN
             SELECT array_agg(locked.number) INTO older FROM (
                 SELECT q.number FROM martlet.queue q
                 WHERE q.number = ANY (candidates) AND q.node IS NULL FOR UPDATE NOWAIT
             ) locked;
-            is_locked := true;
+            RETURN older;
         EXCEPTION WHEN lock_not_available THEN
             PERFORM pg_sleep(0.005);
         END;
-        EXIT WHEN is_locked;
     END LOOP;
-    IF NOT is_locked THEN
-        SELECT array_agg(locked.number) INTO older FROM (
-            SELECT q.number FROM martlet.queue q
-            WHERE q.number = ANY (candidates) AND q.node IS NULL ORDER BY q.number FOR UPDATE
-        ) locked;
-    END IF;
+    SELECT array_agg(locked.number) INTO older FROM (
+        SELECT q.number FROM martlet.queue q
+        WHERE q.number = ANY (candidates) AND q.node IS NULL ORDER BY q.number FOR UPDATE
+    ) locked;
+    RETURN older;
+END $$;
+
+-- Ends the pushes that newer ones replace. Returns each with the position, in the parameters, of the first newer one.
+-- The numbers ascend.
+CREATE FUNCTION martlet.supersede(
+    p_now bigint, p_apps bigint[], p_are_production boolean[], p_order_keys text[], p_numbers bigint[]
+) RETURNS TABLE (
+    place bigint, number bigint, apns_id uuid, is_production boolean, accepted_at bigint, attempts integer,
+    unknown_tries integer
+) LANGUAGE plpgsql
+{index_settings} AS $$
+#variable_conflict use_column
+DECLARE
+    older bigint[] := martlet.lock_older(p_apps, p_are_production, p_order_keys, p_numbers);
+BEGIN
     IF older IS NULL THEN RETURN; END IF;
     -- A window, because without hash joins a join would compare each older push with all newer ones.
     RETURN QUERY
