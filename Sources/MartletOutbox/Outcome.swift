@@ -12,7 +12,7 @@ package struct Outcome: Sendable, Hashable {
         case expired
         /// The caller cancelled the push, or the phone left its user before it was sent.
         case cancelled
-        /// A newer push of its line has replaced it before it was sent.
+        /// A newer push of its line has replaced it while it waited, also for another attempt.
         case superseded
         /// The push was abandoned after too many attempts or for its damage, and is stored as a dead letter.
         case dead

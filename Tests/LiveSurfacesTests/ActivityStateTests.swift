@@ -20,10 +20,10 @@ import Testing
         var phone = enrolled()
         phone.state.reportActivity("A", of: "order-1", startedAt: 100, by: .push)
         let start = #""surface":"order-1","started-at":100,"started-by":"push""#
-        #expect(phone.settle() == [#"PATCH {"activities":{"A":{\#(start)}}}"#])
+        #expect(phone.settle() == [#"PATCH {"activities":{"A":{\#(start),"ended":null}}}"#])
         phone.state.setToken("ab12", ofActivity: "A")
         let token = start.replacing(#","started-at""#, with: #","token":"ab12","started-at""#)
-        #expect(phone.settle() == [#"PATCH {"activities":{"A":{\#(token)}}}"#])
+        #expect(phone.settle() == [#"PATCH {"activities":{"A":{\#(token),"ended":null}}}"#])
         phone.state.setToken("ab12", ofActivity: "A")
         phone.state.reportActivity("A", of: "order-1", startedAt: 200, by: .push)
         #expect(phone.settle() == [])
@@ -69,6 +69,9 @@ import Testing
         phone.state.reportActivity("A", of: "A", startedAt: 100, by: .push)
         phone.state.reportActivity("A", of: "order-1", startedAt: 90, by: .channel)
         _ = phone.settle()
+        // At the next launch the app finds the activity without knowledge of its surface.
+        phone.state.reportActivity("A", of: "A", startedAt: 200, by: .push)
+        #expect(phone.settle() == [])
         let expected = ReportedActivity(surface: "order-1", startedAt: 90, startedBy: .channel)
         #expect(phone.activities == ["A": expected])
     }
@@ -89,11 +92,14 @@ import Testing
         #expect(phone.activities["A"]?.end == ReportedActivity.End(cause: .app, time: 200))
     }
 
-    @Test(arguments: [
-        (true, 3_600_000, .user), (false, 3_600_000, .app), (true, 28_800_000, .system), (false, 28_800_000, .system),
-        (true, 28_500_000, .system), (true, 28_499_999, .user), (true, -1, .user), (true, .max, .system),
-        (true, .min, .user),
-    ] as [(Bool, Int64, ActivityEndCause)])
+    @Test(
+        arguments: [
+            (true, 3_600_000, .user), (false, 3_600_000, .app), (true, 28_800_000, .system),
+            (false, 28_800_000, .system),
+            (true, 28_500_000, .system), (true, 28_499_999, .user), (true, -1, .user), (true, .max, .system),
+            (true, .min, .user),
+        ] as [(Bool, Int64, ActivityEndCause)]
+    )
     func `a cause follows from the state and the time`(isDismissed: Bool, time: Int64, cause: ActivityEndCause) {
         #expect(ActivityEndCause(isDismissed: isDismissed, startedAt: 0, endedAt: time) == cause)
         #expect(ActivityEndCause(isDismissed: isDismissed, startedAt: nil, endedAt: time) != .system)
@@ -110,6 +116,24 @@ import Testing
         phone.state.endActivities(except: ["C"], at: 9 * Self.hour)
         _ = phone.settle()
         #expect(phone.activities.mapValues { $0.end?.cause } == ["A": .system, "B": .user, "C": nil])
+    }
+
+    @Test(arguments: [false, true])
+    func `an activity that is found again has not ended`(isConfirmed: Bool) {
+        var phone = enrolled()
+        phone.state.reportActivity("A", of: "order-1", startedAt: 100, by: .push)
+        phone.state.setToken("ab12", ofActivity: "A")
+        _ = phone.settle()
+        // The system does not list the activity yet.
+        phone.state.endActivities(except: [], at: 200)
+        if isConfirmed { _ = phone.settle() }
+        phone.state.reportActivity("A", of: "order-1", startedAt: 300, by: .push)
+        phone.state.setToken("ab12", ofActivity: "A")
+        _ = phone.settle()
+        // The phone forgets an activity whose end the relay has confirmed.
+        let start: Int64 = isConfirmed ? 300 : 100
+        let expected = ReportedActivity(surface: "order-1", startedAt: start, startedBy: .push, token: "ab12")
+        #expect(phone.activities == ["A": expected])
     }
 
     @Test func `the relay's activity that the phone does not know is removed`() throws {

@@ -142,7 +142,9 @@ struct InstallationWorld {
             } ?? InstallationState()
         state.configure(environment, bundleID: "com.example.orders")
         state.setUser(user)
-        state.endActivities(except: Set(activities.keys), at: Int64(count))
+        // The system may list the activities only after the launch.
+        let listed: Set<String> = Bool.random(using: &random) ? Set(activities.keys) : []
+        state.endActivities(except: listed, at: Int64(count))
         for (slot, token) in tokens { state.set(.text(token), at: slot.path) }
         for (id, activity) in activities {
             // The app finds an activity again without knowledge of its start.

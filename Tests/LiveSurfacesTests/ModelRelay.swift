@@ -109,12 +109,13 @@ extension ModelRelay.Installation {
 }
 
 extension ReportedActivity {
-    /// Applies a change that removes nothing.
+    /// Applies a change that removes nothing except the end.
     fileprivate mutating func apply(_ change: JSONValue) {
         surface = change["surface"]?.stringValue ?? surface
         startedAt = change["started-at"]?.integerValue ?? startedAt
         startedBy = change["started-by"]?.stringValue.flatMap(ActivityStarter.init(rawValue:)) ?? startedBy
         token = change["token"]?.stringValue ?? token
+        if change["ended"] == JSONValue.null { end = nil }
         if let cause = change["ended"]?["cause"]?.stringValue.flatMap(ActivityEndCause.init(rawValue:)) {
             end = End(cause: cause, time: change["ended"]?["at"]?.integerValue ?? 0)
             token = nil

@@ -252,62 +252,6 @@ import Testing
         }
     }
 
-    @Test func `a push of a back end supersedes others at the commit`() async throws {
-        let store = try await open()
-        _ = try await store.claimAll(at: 0)
-        func enqueue(_ id: Int, _ more: String = ", collapse_id => 'score', supersede => true") -> String {
-            """
-            SELECT martlet.enqueue('orders', '{"aps": {"alert": "2:1"}}', 'com.example.orders', 'aabb',
-                id => '00000000-0000-4000-8000-00000000000\(id)'\(more));
-            """
-        }
-        func waiting() async throws -> String {
-            try await server.ask("SELECT right(apns_id::text, 1) FROM martlet.push ORDER BY number", of: database)
-        }
-        try await server.ask(enqueue(1), of: database)
-        try await server.ask("BEGIN; \(enqueue(2)) ROLLBACK", of: database)
-        #expect(try await waiting() == "1\n")
-        try await server.ask("BEGIN; \(enqueue(3)) \(enqueue(4)) COMMIT", of: database)
-        #expect(try await waiting() == "4\n")
-        // A repeated call supersedes nothing.
-        try await server.ask("\(enqueue(5, ", collapse_id => 'score'")) \(enqueue(4))", of: database)
-        #expect(try await waiting() == "4\n5\n")
-        let ids = try [1, 3].map { try APNsID("00000000-0000-4000-8000-00000000000\($0)") }
-        for id in ids {
-            #expect(try await store.status(of: id, of: "orders")?.outcome == Outcome(.superseded))
-        }
-        let refusal = await #expect(throws: MissingProgram.self) {
-            try await server.ask(enqueue(6, ", supersede => true"), of: database)
-        }
-        #expect("\(refusal as Any)".contains("supersede needs collapse_id"))
-    }
-
-    @Test func `concurrent superseding pushes leave one of each order key`() async throws {
-        let first = try await open()
-        let second = try await open()
-        let stores = [first, second]
-        try await withThrowingTaskGroup { group in
-            for number: UInt64 in 1...200 {
-                group.addTask {
-                    let push = try OutboxPush.numbered(number, orderKey: "key \(number % 3)").superseding
-                    #expect(try await stores[Int(number % 2)].accept([push], at: 1_000)[0].isStored)
-                }
-            }
-            group.addTask {
-                for _ in 0..<50 {
-                    for push in try await stores[0].claimAll(at: 2_000) { try await stores[0].end(push, at: 2_000) }
-                }
-            }
-            try await group.waitForAll()
-        }
-        // Two pushes that are stored at the same time may both wait.
-        for number in 0..<3 {
-            let push = try OutboxPush.numbered(UInt64(1_000 + number), orderKey: "key \(number)").superseding
-            #expect(try await stores[0].accept([push], at: 2_000)[0].isStored)
-        }
-        #expect(try await server.ask("SELECT count(*) FROM martlet.queue", of: database) == "3\n")
-    }
-
     /// The pushes in flight by order key, as their senders report them.
     private actor Wire {
         var open: Set<String> = []

@@ -49,6 +49,7 @@ DECLARE
     alert record;
     limited bigint[];
     superseded_at bigint;
+    superseding_keys text[];
 BEGIN
     WITH fresh AS (
         INSERT INTO martlet.push (
@@ -94,8 +95,17 @@ BEGIN
         )
         SELECT array_agg(k) INTO stored FROM unnest(stored) k WHERE k NOT IN (SELECT ended.number FROM ended);
     END IF;
+    IF true = ANY (p_supersede) THEN
+        superseding_keys := ARRAY(
+            SELECT CASE WHEN g.supersedes THEN g.order_key END
+            FROM unnest(p_order_keys, p_supersede) WITH ORDINALITY AS g (order_key, supersedes, place) ORDER BY g.place
+        );
+    END IF;
     IF cardinality(array_remove(p_users, NULL)) > 0 THEN
-        -- After the insertion, because a settlement, too, locks pushes before installations.
+        -- Pushes first, because a settlement, too, locks pushes before installations.
+        IF superseding_keys IS NOT NULL THEN
+            PERFORM martlet.lock_older(p_apps, p_are_production, superseding_keys, numbers);
+        END IF;
         SELECT array_agg(locked.number) INTO installations FROM (
             SELECT i.number FROM martlet.installation i WHERE i.number IN (
                 SELECT t.installation FROM unnest(p_tokens, p_users) AS u (token, user_id)
@@ -145,22 +155,18 @@ BEGIN
     FROM unnest(numbers, p_apps, p_are_production, p_urgencies, p_times, p_not_before, p_expires_at, p_order_keys)
         AS g (number, app, is_production, urgency, accepted_at, not_before, expires_at, order_key)
     WHERE g.number = ANY (stored);
-    IF true = ANY (p_supersede) THEN
+    IF superseding_keys IS NOT NULL THEN
         superseded_at := (SELECT max(t) FROM unnest(p_times) AS t);
+        superseding_keys := ARRAY(
+            SELECT CASE WHEN g.number = ANY (stored) THEN g.order_key END
+            FROM unnest(numbers, superseding_keys) WITH ORDINALITY AS g (number, order_key, place) ORDER BY g.place
+        );
         RETURN QUERY
-        WITH newer AS MATERIALIZED (
-            SELECT array_agg(g.app) AS apps, array_agg(g.is_production) AS are_production,
-                array_agg(g.order_key) AS order_keys, array_agg(g.number) AS numbers
-            FROM unnest(numbers, p_apps, p_are_production, p_order_keys, p_supersede)
-                AS g (number, app, is_production, order_key, supersedes)
-            WHERE g.supersedes AND g.order_key IS NOT NULL AND g.number = ANY (stored)
-        )
-        SELECT array_position(numbers, s.newer)::bigint, NULL::boolean, s.apns_id, s.is_production, s.accepted_at,
-            false, superseded_at, 'superseded'::text, NULL::integer, NULL::text, NULL::text, NULL::bigint, s.attempts,
-            s.unknown_tries, NULL::text, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, false, false, true
-        FROM newer n CROSS JOIN LATERAL martlet.supersede(
-            superseded_at, n.apps, n.are_production, n.order_keys, n.numbers
-        ) s ORDER BY s.number DESC;
+        SELECT s.place, NULL::boolean, s.apns_id, s.is_production, s.accepted_at, false, superseded_at,
+            'superseded'::text, NULL::integer, NULL::text, NULL::text, NULL::bigint, s.attempts, s.unknown_tries,
+            NULL::text, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, false, false, true
+        FROM martlet.supersede(superseded_at, p_apps, p_are_production, superseding_keys, numbers) s
+        ORDER BY s.number DESC;
     END IF;
     IF cardinality(stored) = cardinality(numbers) THEN RETURN; END IF;
     RETURN QUERY

@@ -118,16 +118,33 @@ BEGIN
     END IF;
     RETURN push_id;
 END $$;
--- Ends the pushes that an enqueued one replaces. It runs at the commit, because relays wait for the locks of these
--- pushes, and a back end may keep its transaction open for long.
+
+-- Ends the pushes that those of a transaction replace. It runs at the commit, because relays wait for the locks of
+-- these pushes, and a back end may keep its transaction open for long.
+--
+-- The first call of a transaction does it for all of its pushes at once, because transactions that lock the pushes of
+-- one key after those of another would deadlock.
 CREATE FUNCTION martlet.supersede_at_commit() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = martlet, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = martlet, pg_temp
+{index_settings} AS $$
+DECLARE
+    apps bigint[];
+    are_production boolean[];
+    order_keys text[];
+    numbers bigint[];
 BEGIN
-    DELETE FROM martlet.superseding s WHERE s.number = NEW.number;
-    PERFORM FROM martlet.push p CROSS JOIN LATERAL martlet.supersede(
-        martlet.milliseconds(clock_timestamp()), ARRAY[p.app], ARRAY[p.is_production], ARRAY[p.order_key],
-        ARRAY[p.number]
-    ) WHERE p.number = NEW.number;
+    IF NOT EXISTS (
+        SELECT FROM martlet.superseding s WHERE s.transaction = NEW.transaction AND s.number = NEW.number
+    ) THEN RETURN NULL; END IF;
+    WITH newer AS (
+        DELETE FROM martlet.superseding s WHERE s.transaction = NEW.transaction RETURNING s.number
+    )
+    SELECT array_agg(p.app ORDER BY p.number), array_agg(p.is_production ORDER BY p.number),
+        array_agg(p.order_key ORDER BY p.number), array_agg(p.number ORDER BY p.number)
+    INTO apps, are_production, order_keys, numbers FROM newer JOIN martlet.push p USING (number);
+    PERFORM FROM martlet.supersede(
+        martlet.milliseconds(clock_timestamp()), apps, are_production, order_keys, numbers
+    );
     RETURN NULL;
 END $$;
 CREATE CONSTRAINT TRIGGER superseding AFTER INSERT ON martlet.superseding

@@ -11,7 +11,7 @@ RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 BEGIN
     -- In one order, because concurrent transactions would deadlock otherwise. A transaction that waits here holds no
-    -- lock of an installation.
+    -- lock of an installation, unless it supersedes pushes (martlet.accept).
     PERFORM 1 FROM unnest(p_jobs, p_states) AS u (job, state) JOIN martlet.job_outcome o USING (job, state)
     ORDER BY o.job, o.state FOR UPDATE OF o;
     UPDATE martlet.job_outcome o SET count = o.count + u.count, changed_at = greatest(o.changed_at, p_now)
@@ -212,56 +212,77 @@ RETURNS void LANGUAGE sql AS $$
     )
 $$;
 
--- Ends the pushes that newer ones replace: those with their order keys and lower numbers that no node has claimed.
--- Returns each with the number of the first newer one.
+-- Locks the pushes that newer ones replace, and returns their numbers: those with the order keys of the newer ones and
+-- lower numbers that no node has claimed. A newer one without an order key replaces none.
 --
 -- It first waits for locks without holding any, because a transaction that has locked one of these pushes may wait for
 -- another one of them. After the attempts it waits as others do.
-CREATE FUNCTION martlet.supersede(
-    p_now bigint, p_apps bigint[], p_are_production boolean[], p_order_keys text[], p_numbers bigint[]
-) RETURNS TABLE (
-    newer bigint, number bigint, apns_id uuid, is_production boolean, accepted_at bigint, attempts integer,
-    unknown_tries integer
-) LANGUAGE plpgsql
+CREATE FUNCTION martlet.lock_older(
+    p_apps bigint[], p_are_production boolean[], p_order_keys text[], p_numbers bigint[]
+) RETURNS bigint[] LANGUAGE plpgsql
 {index_settings} AS $$
-#variable_conflict use_column
 DECLARE
     candidates bigint[];
     older bigint[];
-    is_locked boolean := false;
 BEGIN
     FOR attempt IN 1..20 LOOP
         SELECT array_agg(found.number) INTO candidates
-        FROM unnest(p_apps, p_are_production, p_order_keys, p_numbers) AS k (app, is_production, order_key, number)
-        CROSS JOIN LATERAL martlet.pushes_of_key(k.app, k.is_production, k.order_key) found
+        FROM (
+            SELECT g.app, g.is_production, g.order_key, max(g.number) AS number
+            FROM unnest(p_apps, p_are_production, p_order_keys, p_numbers) AS g (app, is_production, order_key, number)
+            WHERE g.order_key IS NOT NULL GROUP BY 1, 2, 3
+        ) k CROSS JOIN LATERAL martlet.pushes_of_key(k.app, k.is_production, k.order_key) found
         WHERE found.number < k.number;
-        IF candidates IS NULL THEN RETURN; END IF;
+        IF candidates IS NULL THEN RETURN NULL; END IF;
         BEGIN
             SELECT array_agg(locked.number) INTO older FROM (
                 SELECT q.number FROM martlet.queue q
                 WHERE q.number = ANY (candidates) AND q.node IS NULL FOR UPDATE NOWAIT
             ) locked;
-            is_locked := true;
+            RETURN older;
         EXCEPTION WHEN lock_not_available THEN
             PERFORM pg_sleep(0.005);
         END;
-        EXIT WHEN is_locked;
     END LOOP;
-    IF NOT is_locked THEN
-        SELECT array_agg(locked.number) INTO older FROM (
-            SELECT q.number FROM martlet.queue q
-            WHERE q.number = ANY (candidates) AND q.node IS NULL ORDER BY q.number FOR UPDATE
-        ) locked;
-    END IF;
+    SELECT array_agg(locked.number) INTO older FROM (
+        SELECT q.number FROM martlet.queue q
+        WHERE q.number = ANY (candidates) AND q.node IS NULL ORDER BY q.number FOR UPDATE
+    ) locked;
+    RETURN older;
+END $$;
+
+-- Ends the pushes that newer ones replace. Returns each with the position, in the parameters, of the first newer one.
+-- The numbers ascend.
+CREATE FUNCTION martlet.supersede(
+    p_now bigint, p_apps bigint[], p_are_production boolean[], p_order_keys text[], p_numbers bigint[]
+) RETURNS TABLE (
+    place bigint, number bigint, apns_id uuid, is_production boolean, accepted_at bigint, attempts integer,
+    unknown_tries integer
+) LANGUAGE plpgsql
+{index_settings} AS $$
+#variable_conflict use_column
+DECLARE
+    older bigint[] := martlet.lock_older(p_apps, p_are_production, p_order_keys, p_numbers);
+BEGIN
     IF older IS NULL THEN RETURN; END IF;
+    -- A window, because without hash joins a join would compare each older push with all newer ones.
     RETURN QUERY
-    SELECT (
-            SELECT min(k.number)
-            FROM unnest(p_apps, p_are_production, p_order_keys, p_numbers) AS k (app, is_production, order_key, number)
-            WHERE k.app = q.app AND k.is_production = q.is_production AND k.order_key = q.order_key
-                AND k.number > q.number
-        ), q.number, p.apns_id, p.is_production, p.accepted_at, q.attempts, q.unknown_tries
-    FROM martlet.queue q JOIN martlet.push p USING (number) WHERE q.number = ANY (older);
+    SELECT line.newer, line.number, p.apns_id, p.is_production, p.accepted_at, line.attempts, line.unknown_tries
+    FROM (
+        SELECT u.*, min(u.place) OVER (
+            PARTITION BY u.app, u.is_production, u.order_key ORDER BY u.number DESC, u.place NULLS FIRST
+            ROWS UNBOUNDED PRECEDING
+        ) AS newer
+        FROM (
+            SELECT q.number, q.app, q.is_production, q.order_key, q.attempts, q.unknown_tries, NULL::bigint AS place
+            FROM martlet.queue q WHERE q.number = ANY (older)
+            UNION ALL
+            SELECT g.number, g.app, g.is_production, g.order_key, NULL, NULL, g.place
+            FROM unnest(p_numbers, p_apps, p_are_production, p_order_keys) WITH ORDINALITY
+                AS g (number, app, is_production, order_key, place)
+            WHERE g.order_key IS NOT NULL
+        ) u
+    ) line JOIN martlet.push p USING (number) WHERE line.place IS NULL;
     PERFORM martlet.finish_alike(p_now, older, 'superseded');
 END $$;
 

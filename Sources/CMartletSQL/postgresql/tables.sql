@@ -90,7 +90,12 @@ CREATE INDEX queue_scheduled ON martlet.queue (app, is_production, order_key, nu
 CREATE INDEX queue_expiry ON martlet.queue (expires_at) WHERE node IS NULL AND expires_at IS NOT NULL;
 
 -- The numbers of pushes that back ends have enqueued and that replace others at the commit, which deletes their rows.
-CREATE TABLE martlet.superseding (number bigint PRIMARY KEY);
+-- The transaction keeps the deletion from reading rows that others have deleted.
+CREATE TABLE martlet.superseding (
+    transaction xid8 DEFAULT pg_current_xact_id(),
+    number bigint,
+    PRIMARY KEY (transaction, number)
+);
 
 -- Partitioned by the day of the end, because dropping a partition is much cheaper than deleting its rows.
 CREATE TABLE martlet.outcome (

@@ -15,8 +15,9 @@ extension InstallationClient {
     /// Reports a Live Activity that has started, or that the app has found.
     ///
     /// A further report of the same activity can replace its surface, make its start earlier, and replace the starter
-    /// ``ActivityStarter/push``, which is that of an activity that the app has found without having started it. Do not
-    /// report an activity that has ended.
+    /// ``ActivityStarter/push``, which is that of an activity that the app has found without having started it. The
+    /// identifier of the activity in place of the surface replaces no surface. Do not report an activity that has
+    /// ended: the report takes the end back.
     ///
     /// - Parameters:
     ///   - id: The identifier of the activity.
@@ -62,6 +63,8 @@ extension InstallationClient {
 
     /// Reports the end of all other Live Activities, which have ended while the app did not run: by the system if they
     /// started eight hours before, otherwise by the user.
+    ///
+    /// An activity that the system lists only later is reported again, which takes its end back.
     ///
     /// - Parameters:
     ///   - ids: The identifiers of the Live Activities that exist.

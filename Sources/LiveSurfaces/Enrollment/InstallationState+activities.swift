@@ -8,15 +8,18 @@ extension InstallationState {
     /// The maximum number of ended activities, of which the newest are reported; a relay stores as many.
     private static let endedLimit = 16
 
-    /// Records an activity that has started or was found; one that has ended stays as it is.
+    /// Records an activity that runs, and takes back an end.
+    ///
+    /// The system may list an activity only some time after a launch, and it counts as ended until then.
     mutating func reportActivity(_ id: String, of surface: String, startedAt time: Int64, by starter: ActivityStarter) {
         let path = MemberPath.activity(id)
         guard var activity = members[path]?.activity else {
             set(.activity(ReportedActivity(surface: surface, startedAt: time, startedBy: starter)), at: path)
             return
         }
-        guard activity.end == nil else { return }
-        activity.surface = surface
+        // The identifier stands for a surface that is not known.
+        if surface != id { activity.surface = surface }
+        activity.end = nil
         activity.startedAt = min(activity.startedAt ?? time, time)
         if starter != .push { activity.startedBy = starter }
         set(.activity(activity), at: path)

@@ -58,12 +58,14 @@ struct ReportedActivity: Sendable, Hashable, Codable {
     /// The end; nil while the activity runs.
     var end: End?
 
+    /// The activity as a JSON Merge Patch, in which null takes back an end.
     var json: JSONValue {
         .members([
             "surface": .string(surface), "token": token.map { JSONValue.string($0) },
             "started-at": startedAt.map { JSONValue.integer($0) },
             "started-by": startedBy.map { JSONValue.string($0.rawValue) },
-            "ended": end.map { JSONValue.members(["cause": .string($0.cause.rawValue), "at": .integer($0.time)]) },
+            "ended": end.map { JSONValue.members(["cause": .string($0.cause.rawValue), "at": .integer($0.time)]) }
+                ?? JSONValue.null,
         ])
     }
 }
@@ -71,7 +73,7 @@ struct ReportedActivity: Sendable, Hashable, Codable {
 extension ReportedActivity {
     /// Reads an activity that runs from an installation in an answer of the relay; nil for another one.
     init?(reading value: JSONValue) {
-        guard let surface = value["surface"]?.stringValue, value["ended"] == nil else { return nil }
+        guard let surface = value["surface"]?.stringValue, value["ended"]?.members == nil else { return nil }
         self.init(
             surface: surface,
             startedAt: value["started-at"]?.integerValue,

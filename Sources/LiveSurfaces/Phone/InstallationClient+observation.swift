@@ -25,7 +25,7 @@
         /// An end that the app has not reported is that of the system after eight hours. An activity that disappears
         /// before was removed by the user, and one that stays on the screen was ended by the app or by a push. The
         /// surface of an activity is the `surfaceId` of attributes that are ``SurfaceAttributes``, and otherwise the
-        /// identifier of the activity.
+        /// identifier of the activity, unless the app reports another surface.
         ///
         /// Call it at each launch, also in the background: the system launches the app when a push has started a Live
         /// Activity, so that it can report the token.

@@ -110,14 +110,18 @@ extension PostgreSQLOutbox {
             rows.all.map { row in (Int(row.integer(at: 0)) - 1, Acceptance(row, pushes)) }
         }
         var answers = [Acceptance](repeating: .accepted, count: entries.count)
+        var superseded: [Int: [PushStatus]] = [:]
         for (place, answer) in described {
             if case .superseding(let older) = answer {
                 // One row for each of them.
-                answers[place] = .superseding(answers[place].superseded + older)
-                backlogCount.pushes -= older.count
+                superseded[place, default: []] += older
             } else {
                 answers[place] = answer
             }
+        }
+        for (place, older) in superseded {
+            answers[place] = .superseding(older)
+            backlogCount.pushes -= older.count
         }
         backlogCount.pushes += answers.count { $0.isStored }
         // Later pushes may have been claimed while these were stored.

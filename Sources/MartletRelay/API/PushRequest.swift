@@ -58,7 +58,7 @@ struct PushRequest {
     var id: APNsID?
     /// Milliseconds since 1970.
     var notBefore: Int64?
-    /// Whether each push replaces the earlier ones of its line that were not sent.
+    /// Whether each push replaces the earlier ones of its line that wait.
     let supersedes: Bool
     /// The local time at which each installation of the audience gets the push; nil for one time for all.
     var localDelivery: LocalDelivery?

@@ -9,9 +9,10 @@ extension RelayAPI {
     static let schemas: JSONValue =
         if let pushes = try? JSONReader.read(Array(schemaText.utf8)).members,
             let status = try? JSONReader.read(Array(StatusSchemas.text.utf8)).members,
-            let installations = try? JSONReader.read(Array(InstallationSchemas.text.utf8)).members
+            let installations = try? JSONReader.read(Array(InstallationSchemas.text.utf8)).members,
+            let jobs = try? JSONReader.read(Array(JobSchemas.text.utf8)).members
         {
-            .object(pushes + status + installations)
+            .object(pushes + status + installations + jobs)
         } else {
             .null
         }
@@ -52,7 +53,7 @@ extension RelayAPI {
               "not-before": {"type": "integer", "minimum": 0, "maximum": 99999999999,
                 "description": "The earliest time to send the push, in seconds since 1970; at most 30 days ahead"},
               "supersede": {"type": "boolean", "default": false,
-                "description": "Whether the push replaces the earlier ones of its line that were not sent"},
+                "description": "Whether the push replaces the earlier ones of its line that wait"},
               "local-time": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$",
                 "description": "With an audience, in place of not-before: the time on the clock of each phone"},
               "local-time-zone": {"type": "string", "minLength": 1, "maxLength": 64, "default": "UTC",

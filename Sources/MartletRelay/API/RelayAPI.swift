@@ -330,7 +330,7 @@ extension Outcome {
     fileprivate var cause: String? {
         switch state {
         case .delivered, .cancelled: nil
-        case .superseded: "a newer push of its line replaced it before it was sent"
+        case .superseded: "a newer push of its line replaced it while it waited"
         case .expired where status == nil && reason == nil: "the push expired while it waited to be sent"
         case .expired: "the push would have expired before the next attempt"
         case .dead where reason == Outcome.damagedReason: "the stored content was damaged, so the push was not sent"

@@ -204,7 +204,8 @@ struct InstallationReader {
                     .invalidValue,
                     "tokens and activities must have at most \(Installation.byteLimit) bytes with their names (the"
                         + " installation would have \(count)): \(advice)",
-                    at: "/tokens"
+                    // A member of the change, so that the app can leave it out.
+                    at: change.activities.isEmpty ? "/tokens" : "/activities"
                 )
             case .noSurface(let activity):
                 throw InstallationError(

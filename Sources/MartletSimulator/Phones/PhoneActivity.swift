@@ -19,7 +19,7 @@ struct PhoneActivity: Sendable {
     let usesToken: Bool
     /// Whether the system issues no token until the user allows Live Activities.
     var waitsForAllow: Bool
-    /// Whether the app has been woken for the activity, so that it observes the token.
+    /// Whether the app has run since the start, or since the user allowed the token, so that it observes the token.
     var isObserved = false
     /// Whether the activity has ended and its card is still visible.
     var hasEnded = false
@@ -54,9 +54,9 @@ struct PhoneActivity: Sendable {
     /// The identifier of the activity.
     var id: String { "activity-\(number)" }
 
-    /// Returns the card at a time.
-    func card(at now: Int64) -> SimulatedPhone.Card {
-        let isStale = state.staleTime.map { Int64(millisecondsOf: $0) <= now } ?? false
+    /// Returns the card at a time by the phone's clock.
+    func card(at phoneTime: Int64) -> SimulatedPhone.Card {
+        let isStale = state.staleTime.map { Int64(millisecondsOf: $0) <= phoneTime } ?? false
         return SimulatedPhone.Card(
             id: id,
             surface: surface,
@@ -84,9 +84,9 @@ struct PhoneActivity: Sendable {
         return number < other.number
     }
 
-    /// Takes the state after a push.
-    mutating func apply(_ change: ActivityChange, of push: DeliveredPush, at now: Int64) {
-        state = SimulatedDevice.Activity(change, of: push, after: state, at: now)
+    /// Takes the state after a push, at a time by the phone's clock.
+    mutating func apply(_ change: ActivityChange, of push: DeliveredPush, at phoneTime: Int64) {
+        state = SimulatedDevice.Activity(change, of: push, after: state, at: phoneTime)
         relevance = PhoneActivity.score(of: push)
     }
 
@@ -94,9 +94,12 @@ struct PhoneActivity: Sendable {
     ///
     /// - Returns: The time to render again; nil when the screen shows the newest content.
     mutating func render(after interval: Int64, at now: Int64) -> Int64? {
+        let content = state.content ?? .null
+        // Each update schedules a rendering, of which the first one shows the newest content.
+        guard shown != content else { return nil }
         let due = renderedAt + interval
         guard hasEnded || now >= due else { return due }
-        shown = state.content ?? .null
+        shown = content
         renderedAt = now
         return nil
     }

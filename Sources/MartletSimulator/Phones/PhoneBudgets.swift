@@ -4,11 +4,14 @@ internal import MartletCore
 
 /// The budgets of one app on a phone, in milliseconds.
 struct PhoneBudgets: Sendable {
+    /// The push starts.
+    var starts: Allowance
+    /// The updates with priority 10.
+    var updates: Allowance
+    /// The background pushes.
+    var backgroundPushes: Allowance
     private let limits: SimulatedPhone.Limits
-    private var starts: Allowance
-    private var updates: Allowance
     private var reloads: Allowance
-    private var backgroundPushes: Allowance
     private var reloadedAt: Int64?
 
     init(_ limits: SimulatedPhone.Limits, allowsFrequentUpdates: Bool, at now: Int64) {
@@ -31,15 +34,6 @@ struct PhoneBudgets: Sendable {
     mutating func allowFrequentUpdates(_ isAllowed: Bool, at now: Int64) {
         updates = PhoneBudgets.updates(limits, isAllowed, at: now)
     }
-
-    /// Takes a push start; returns false when none is left.
-    mutating func takeStart(at now: Int64) -> Bool { starts.take(at: now) }
-
-    /// Takes an update with priority 10; returns false when none is left.
-    mutating func takeUpdate(at now: Int64) -> Bool { updates.take(at: now) }
-
-    /// Takes a background push; returns false when none is left.
-    mutating func takeBackgroundPush(at now: Int64) -> Bool { backgroundPushes.take(at: now) }
 
     /// Takes a reload of the widgets; returns false when none is left, and too early after the last.
     mutating func takeReload(at now: Int64) -> Bool {

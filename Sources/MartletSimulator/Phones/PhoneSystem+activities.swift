@@ -33,22 +33,14 @@ extension PhoneSystem {
     mutating func begin(_ surface: String, _ state: SimulatedDevice.Activity, by push: DeliveredPush?) {
         activityCount += 1
         let waitsForAllow = push != nil && behavior.tokens.waitForAllow && !hasConsent
-        let isInMemory = appState == .foreground || appState == .suspended
         let delay = isInMemory ? behavior.tokens.delayWhileRunning : behavior.tokens.delayAfterLaunch
-        var activity = PhoneActivity(
-            activityCount,
-            state,
-            of: surface,
-            by: push,
-            waitsForAllow: waitsForAllow,
-            at: now
+        activities.append(
+            PhoneActivity(activityCount, state, of: surface, by: push, waitsForAllow: waitsForAllow, at: now)
         )
-        activity.isObserved = wakesApp()
-        activities.append(activity)
         account.cardsStarted += 1
-        agenda.schedule(.expire(activity.number), at: now + PhoneSystem.activeTime)
-        if !waitsForAllow { agenda.schedule(.issueToken(activity.number), at: now + delay.clampedMilliseconds) }
-        if activity.isObserved { runApp() }
+        agenda.schedule(.expire(activityCount), at: now + PhoneSystem.activeTime)
+        if !waitsForAllow { agenda.schedule(.issueToken(activityCount), at: now + delay.clampedMilliseconds) }
+        runAppIfWoken()
     }
 
     /// Issues the update token of an activity, which the app reports if it observes the activity.
@@ -57,8 +49,7 @@ extension PhoneSystem {
             tokens[.activity(number)] == nil
         else { return }
         issueToken(for: .activity(number))
-        let isInMemory = appState == .foreground || appState == .suspended
-        if isInMemory, activity.isObserved || appState == .foreground { runApp() }
+        if isInMemory, activity.isObserved { runApp() }
     }
 
     /// Shows the newest content of an activity, now or as soon as the interval allows.

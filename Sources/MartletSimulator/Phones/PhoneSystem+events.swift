@@ -33,7 +33,7 @@ extension PhoneSystem {
             guard appState == .foreground, permissions.liveActivities, canStart else { return }
             begin(surface, SimulatedDevice.Activity(startedByAppWith: content, at: phoneTime / 1_000), by: nil)
         case .end(let surface):
-            guard appState == .foreground || appState == .suspended else { return }
+            guard isInMemory else { return }
             for activity in activities where activity.surface == surface {
                 if activity.hasEnded { remove(activity.number) } else { end(activity.number, .app, removedAt: now) }
             }
@@ -81,7 +81,7 @@ extension PhoneSystem {
         if !behavior.keepsActivitiesInSystemUpdate { endAll() }
         guard tokens[.start] != nil, generator.decides(behavior.tokens.silenceAfterSystemUpdate) else { return }
         tokens.visibleStart.isFrozen = true
-        _ = tokens.issue(.start, refusesEarlier: false, at: now, using: &generator)
+        issueToken(for: .start, refusesEarlier: false)
     }
 
     private mutating func set(_ new: SimulatedPhone.Permissions) {
@@ -102,13 +102,13 @@ extension PhoneSystem {
         let waiting = activities.indices.filter { activities[$0].waitsForAllow && !activities[$0].hasEnded }
         guard !waiting.isEmpty else { return }
         hasConsent = true
-        let isObserved = wakesApp()
         for index in waiting {
             activities[index].waitsForAllow = false
-            activities[index].isObserved = isObserved
+            activities[index].isObserved = false
             let delay = behavior.tokens.delayWhileRunning.clampedMilliseconds
             agenda.schedule(.issueToken(activities[index].number), at: now + delay)
         }
+        runAppIfWoken()
     }
 
     private mutating func swipe(_ id: String) {

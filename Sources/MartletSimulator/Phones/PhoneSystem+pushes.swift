@@ -43,7 +43,7 @@ extension PhoneSystem {
     /// your App"); returns the cause for which it does not.
     private mutating func wakeInBackground() -> SimulatedPhone.DropCause? {
         guard appState != .forceQuit else { return .notWoken }
-        guard budgets.takeBackgroundPush(at: now) else { return .budget }
+        guard budgets.backgroundPushes.take(at: now) else { return .budget }
         guard wakesApp() else { return .notWoken }
         runApp()
         return nil
@@ -72,9 +72,9 @@ extension PhoneSystem {
         guard permissions.liveActivities else { return .notAllowed }
         guard change.timestamp <= latestTimestamp else { return .timestamp }
         guard canStart else { return .activityLimit }
-        guard budgets.takeStart(at: now) else { return .budget }
+        guard budgets.starts.take(at: now) else { return .budget }
         if generator.decides(behavior.tokens.startRotationAfterStart) { issueToken(for: .start) }
-        let state = SimulatedDevice.Activity(change, of: push, after: nil, at: now)
+        let state = SimulatedDevice.Activity(change, of: push, after: nil, at: phoneTime)
         begin(surface, state, by: push)
         if generator.decides(behavior.duplicateStart), canStart { begin(surface, state, by: push) }
         return nil
@@ -86,17 +86,18 @@ extension PhoneSystem {
         }
         guard let change = try? ActivityChange(push) else { return .malformed }
         guard change.event != .start else { return .wrongToken }
-        guard change.timestamp <= latestTimestamp, activities[index].state.problem(with: change) == nil else {
-            return .timestamp
-        }
+        guard change.timestamp <= latestTimestamp else { return .timestamp }
+        // The phone drops old updates but no old ends (Apple forum 776165).
+        guard change.event == .end || activities[index].state.problem(with: change) == nil else { return .timestamp }
         // Whether the end of an activity counts is not documented.
-        guard !push.isImmediate || change.event == .end || budgets.takeUpdate(at: now) else { return .budget }
-        activities[index].apply(change, of: push, at: now)
+        guard !push.isImmediate || change.event == .end || budgets.updates.take(at: now) else { return .budget }
+        activities[index].apply(change, of: push, at: phoneTime)
         guard change.event == .end else {
             render(number)
             return nil
         }
-        end(number, .push, removedAt: activities[index].state.removalTime ?? now)
+        let stay = activities[index].state.removalTime.map { $0 - phoneTime } ?? 0
+        end(number, .push, removedAt: now + stay)
         runAppIfWoken()
         return nil
     }

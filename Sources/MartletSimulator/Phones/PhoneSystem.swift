@@ -75,6 +75,9 @@ struct PhoneSystem: Sendable {
 
     // MARK: The app
 
+    /// Whether the app is in memory.
+    var isInMemory: Bool { appState == .foreground || appState == .suspended }
+
     /// Returns whether the system gives the app time to run, which it does in the foreground, and in the background
     /// with a probability.
     mutating func wakesApp() -> Bool {
@@ -95,12 +98,14 @@ struct PhoneSystem: Sendable {
         if wakesApp() { runApp() }
     }
 
-    /// Runs the app, which ends duplicates and reports all activities, and at its launch also the tokens.
+    /// Runs the app, which ends duplicates, observes and reports all other activities, and reports at its launch also
+    /// the tokens.
     mutating func runApp(isLaunch: Bool = false) {
         if isLaunch || !tokens.visibleStart.isStreamSilent { tokens.readStartToken() }
         for number in behavior.endsDuplicates ? duplicates : [] { end(number, .app, removedAt: now) }
+        for index in activities.indices { activities[index].isObserved = true }
         var contents = isLaunch ? registrations : []
-        if let token = tokens.visibleStart.token { contents.append(.startToken(token)) }
+        if let token = tokens.visibleStart.token { contents.append(.pushToStartToken(token)) }
         contents.append(.permissions(permissions))
         contents += endings.map(SimulatedPhone.Report.Content.ended)
         endings = []
@@ -130,8 +135,12 @@ struct PhoneSystem: Sendable {
     // MARK: Tokens
 
     /// Issues a token for a purpose, in place of an earlier one.
-    mutating func issueToken(for purpose: PhoneTokens.Purpose) {
-        let isRefused = generator.decides(behavior.tokens.refusalOfInvalid)
+    ///
+    /// - Parameters:
+    ///   - purpose: The purpose.
+    ///   - refusesEarlier: Whether APNs refuses pushes to the earlier token; nil for a random decision.
+    mutating func issueToken(for purpose: PhoneTokens.Purpose, refusesEarlier: Bool? = nil) {
+        let isRefused = refusesEarlier ?? generator.decides(behavior.tokens.refusalOfInvalid)
         let token = tokens.issue(purpose, refusesEarlier: isRefused, at: now, using: &generator)
         guard let token, let interval = rotation(of: purpose)?.interval else { return }
         agenda.schedule(.rotate(purpose, token), at: now + interval)

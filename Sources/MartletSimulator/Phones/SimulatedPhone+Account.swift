@@ -9,7 +9,8 @@ extension SimulatedPhone {
         case wrongToken
         /// The token ended while APNs stored the push or the phone delayed it.
         case tokenEnded
-        /// The timestamp is not after that of the content on the screen, or is too far ahead.
+        /// The timestamp is too far ahead, or that of an update is not after that of the newest content (Apple forum
+        /// 776165).
         case timestamp
         /// The budget of starts, of updates with priority 10, of reloads or of background pushes is empty.
         case budget
@@ -49,7 +50,8 @@ extension SimulatedPhone {
         public internal(set) var cardsStarted = 0
         /// The number of cards that disappeared.
         public internal(set) var cardsRemoved = 0
-        /// The number of times that a surface got another card while it had an active one.
+        /// The number of times that a surface got another card while it had an active one, which the app did not end
+        /// at once.
         public internal(set) var duplicates = 0
         /// The longest time for which a surface had several active cards.
         public internal(set) var longestDuplication = Duration.zero

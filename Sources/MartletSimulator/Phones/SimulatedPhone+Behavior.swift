@@ -20,6 +20,8 @@ extension SimulatedPhone {
         public var keepsActivitiesInSystemUpdate = true
         /// The number of seconds by which the clock of the phone is ahead of the real time; negative when it is behind,
         /// 0 by default.
+        ///
+        /// The phone compares `timestamp`, `stale-date` and `dismissal-date` with its clock.
         public var clockOffset = 0
 
         /// Creates the behavior with the defaults.
@@ -43,7 +45,8 @@ extension SimulatedPhone {
     /// The limits of the system for one app.
     ///
     /// An activity is active for at most eight hours, and its card stays for at most four more ("Displaying live data
-    /// with Live Activities"); these two limits are fixed.
+    /// with Live Activities"); these two limits are fixed. A budget below 1 counts as 1, and a negative duration as
+    /// zero.
     public struct Limits: Sendable, Hashable {
         /// The maximum number of activities of the app that are active at the same time; 5 by default (field reports:
         /// PushWard, OneSignal, Adobe).
@@ -63,7 +66,7 @@ extension SimulatedPhone {
         public var renderInterval = Duration.seconds(15)
         /// The maximum delay of a push with priority 5 or 1; 60 seconds by default (assumption).
         public var powerAwareDelay = Duration.seconds(60)
-        /// The factor by which Low Power Mode extends ``powerAwareDelay``; 5 by default (assumption).
+        /// The factor by which Low Power Mode extends ``powerAwareDelay``, from 1 to 1,000; 5 by default (assumption).
         public var lowPowerFactor = 5
         /// The maximum time by which `timestamp` may be ahead of the phone's clock; 8 hours by default (Apple forum
         /// 776165).
@@ -126,7 +129,7 @@ extension SimulatedPhone {
         /// The probability that APNs answers a push to an invalid token with 410, and not with 200; 0.5 by default
         /// (field reports; the rate is an assumption).
         ///
-        /// It is drawn once for each token.
+        /// It is drawn once for each token, and once for all tokens of a deleted app.
         public var refusalOfInvalid = 0.5
 
         /// Creates the rules with the defaults.

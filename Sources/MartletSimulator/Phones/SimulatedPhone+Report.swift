@@ -16,7 +16,7 @@ extension SimulatedPhone {
             /// The token for alerts and background pushes.
             case deviceToken(DeviceToken)
             /// The push-to-start token that the app knows.
-            case startToken(DeviceToken)
+            case pushToStartToken(DeviceToken)
             /// The token of all widgets, with their kinds.
             case widgetToken(DeviceToken, kinds: [String])
             /// The tokens of all controls.

@@ -43,9 +43,10 @@ extension SimulatedPhone {
     public struct Permissions: Sendable, Hashable {
         /// Whether the user allows notifications.
         public var alerts: Bool
-        /// Whether the user allows Live Activities.
+        /// Whether the user allows Live Activities (`ActivityAuthorizationInfo.areActivitiesEnabled`).
         public var liveActivities: Bool
-        /// Whether the user allows frequent updates of Live Activities.
+        /// Whether the user allows frequent updates of Live Activities
+        /// (`ActivityAuthorizationInfo.frequentPushesEnabled`).
         public var frequentUpdates: Bool
 
         /// Creates permissions, all granted by default.

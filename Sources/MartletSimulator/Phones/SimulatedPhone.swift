@@ -53,10 +53,12 @@ public struct SimulatedPhone: Sendable {
     public var notifications: [JSONValue] { system.notifications.pushes.compactMap(\.payload) }
     /// The cards on the screen: the one with the highest `relevance-score` first, and among equals the oldest.
     public var cards: [Card] {
-        system.activities.sorted { $0.precedes($1) }.map { $0.card(at: system.now) }
+        system.activities.sorted { $0.precedes($1) }.map { $0.card(at: system.phoneTime) }
     }
 
     /// The next time at which the phone changes by itself, or a report arrives; nil for none.
+    ///
+    /// It leaves out the stale dates of cards.
     public var nextDate: Date? {
         let times = [system.agenda.nextTime, system.reports.nextArrival, storedPushes.firstExpiry.map { $0 + 1 }]
         return times.compactMap(\.self).min().map { Date(millisecondsSince1970: max($0, system.now)) }

@@ -29,7 +29,7 @@ import Testing
         #expect(second.status == 202 && second.json["state"] == "accepted", "\(second.text)")
         let answer = await waiting
         #expect(answer.json["state"] == "superseded" && answer.json["attempts"] == 0, "\(answer.text)")
-        #expect(answer.json["cause"] == "a newer push of its line replaced it before it was sent")
+        #expect(answer.json["cause"] == "a newer push of its line replaced it while it waited")
         for await event in events where event != ServerSentEvent.keepAlive {
             let text = String(decoding: event, as: UTF8.self)
             #expect(text.contains(id) && text.contains("superseded"), "\(text)")

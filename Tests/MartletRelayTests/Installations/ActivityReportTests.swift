@@ -79,6 +79,20 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a report of too many bytes is refused at its member`() async throws {
+        let bench = try await EnrollmentBench()
+        let (secret, _) = try await bench.enroll()
+        let digits = String(repeating: "ab", count: 200)
+        let name = String(repeating: "n", count: 120)
+        let controls = (0..<31).map { "\"\(name)\($0)\":\"\(digits)\"" }.joined(separator: ",")
+        #expect(await bench.phone("PATCH", #"{"tokens":{"controls":{\#(controls)}}}"#, with: secret).status == 200)
+        let report = #"{"activities":{"A":{"surface":"order-1","token":"\#(digits)"}}}"#
+        let over = await bench.phone("PATCH", report, with: secret)
+        #expect(over.status == 400 && over.text.contains("at most 16384 bytes"), "\(over.text)")
+        #expect(over.json["errors"]?.elements?.first?["pointer"] == "/activities")
+        await bench.stop()
+    }
+
     @Test func `listed activities are imported by another relay`() async throws {
         let first = try await EnrollmentBench()
         let second = try await EnrollmentBench()

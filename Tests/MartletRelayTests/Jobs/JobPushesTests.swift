@@ -89,7 +89,7 @@ import Testing
     @Test func `a list of pushes is refused with the reason`() async throws {
         let (bench, path, _) = try await benchWithJob()
         for (query, text) in [
-            ("?state=failed", "state must be one of waiting, delivered, refused, expired, cancelled, dead"),
+            ("?state=failed", "state must be one of waiting, delivered, refused, expired, cancelled, superseded, dead"),
             ("?limit=1001", "limit"), ("?after=-1", "after"), ("?before=1", "unknown parameter"),
         ] {
             let answer = await bench.relay.ask("GET", path + query)

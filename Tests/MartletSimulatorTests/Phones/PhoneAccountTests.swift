@@ -75,7 +75,7 @@ import Testing
         bench.expect(nil)
         bench.wait(100)
         #expect(bench.phone.account.strandedCards == 1)
-        bench.end(removingCard: false)
+        bench.end(dismissalDate: nil)
         bench.wait(100)
         #expect(bench.phone.account.strandedCards == 0)
         #expect(bench.phone.account.longestStranding == .seconds(100))

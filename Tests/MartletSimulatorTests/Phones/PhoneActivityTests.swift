@@ -103,6 +103,13 @@ import Testing
         #expect(bench.contents == [["n": 2]])
     }
 
+    @Test func `an end with an old timestamp ends the activity`() {
+        var bench = PhoneBench()
+        bench.start()
+        bench.end(timestamp: 1_790_000_000 - 60)
+        #expect(bench.phone.cards.isEmpty && bench.endings.map(\.cause) == [.push])
+    }
+
     @Test func `priority 10 has a budget and priority 5 has none`() {
         var bench = PhoneBench(permissions: SimulatedPhone.Permissions(frequentUpdates: false))
         bench.start()
@@ -134,6 +141,9 @@ import Testing
         #expect(bench.contents == [["n": 1]])
         bench.wait(1)
         #expect(bench.contents == [["n": 3]])
+        bench.wait(16)
+        bench.update(["n": 4])
+        #expect(bench.contents == [["n": 4]])
     }
 
     @Test func `priority 5 is delayed, and longer in Low Power Mode`() {
@@ -159,7 +169,7 @@ import Testing
         bench.end()
         #expect(bench.phone.cards.isEmpty && bench.endings.map(\.cause) == [.push])
         bench.start()
-        bench.end(removingCard: false)
+        bench.end(dismissalDate: nil)
         #expect(bench.phone.cards.map(\.state) == [.ended] && bench.contents == [["n": 0]])
         bench.wait(4 * 3_600 - 1)
         #expect(bench.phone.cards.count == 1)
@@ -190,6 +200,23 @@ import Testing
         #expect(bench.phone.cards.map(\.state) == [.stale])
         bench.update(["n": 3])
         #expect(bench.phone.cards.map(\.state) == [.active])
+    }
+
+    @Test func `dates in pushes count by the phone's clock`() {
+        var behavior = SimulatedPhone.Behavior.reliable
+        behavior.clockOffset = 60
+        var bench = PhoneBench(behavior)
+        bench.start()
+        bench.update(["n": 2], staleDate: bench.now + 90)
+        bench.wait(29)
+        #expect(bench.phone.cards.map(\.state) == [.active])
+        bench.wait(1)
+        #expect(bench.phone.cards.map(\.state) == [.stale])
+        bench.end(dismissalDate: bench.now + 90)
+        bench.wait(29)
+        #expect(bench.phone.cards.map(\.state) == [.ended])
+        bench.wait(1)
+        #expect(bench.phone.cards.isEmpty)
     }
 
     @Test func `an iPad can show two cards of one start`() {

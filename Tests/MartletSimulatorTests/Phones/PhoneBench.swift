@@ -52,7 +52,7 @@ struct PhoneBench {
 
     /// The push-to-start token that the app reported last.
     var startToken: DeviceToken? {
-        for report in reports.reversed() { if case .startToken(let token) = report.content { return token } }
+        for report in reports.reversed() { if case .pushToStartToken(let token) = report.content { return token } }
         return nil
     }
 
@@ -103,18 +103,20 @@ struct PhoneBench {
         var members: [JSONValue.Member] = [
             .init("timestamp", time), .init("event", "update"), .init("content-state", content),
         ]
-        if let staleDate {
-            members.append(.init("stale-date", .number(JSONNumber(Int64(staleDate.timeIntervalSince1970)))))
-        }
+        if let staleDate { members.append(.init("stale-date", seconds(staleDate))) }
         return send(.object(members), to: updateToken, priority: priority)
     }
 
     @discardableResult
-    mutating func end(removingCard: Bool = true) -> SimulatedPhone.Answer {
+    mutating func end(
+        timestamp: Int64? = nil,
+        dismissalDate: Date? = Date(timeIntervalSince1970: 1)
+    ) -> SimulatedPhone.Answer {
+        let time: JSONValue = if let timestamp { .number(JSONNumber(timestamp)) } else { nextTimestamp() }
         var members: [JSONValue.Member] = [
-            .init("timestamp", nextTimestamp()), .init("event", "end"), .init("content-state", ["n": 0]),
+            .init("timestamp", time), .init("event", "end"), .init("content-state", ["n": 0]),
         ]
-        if removingCard { members.append(.init("dismissal-date", 1)) }
+        if let dismissalDate { members.append(.init("dismissal-date", seconds(dismissalDate))) }
         return send(.object(members), to: updateToken)
     }
 
@@ -141,6 +143,8 @@ struct PhoneBench {
         defer { reports += phone.takeReports() }
         return phone.receive(payload.encoded(), headers: headers, to: token, at: now)
     }
+
+    private func seconds(_ date: Date) -> JSONValue { .number(JSONNumber(Int64(date.timeIntervalSince1970))) }
 
     private mutating func nextTimestamp() -> JSONValue {
         timestamp = max(timestamp + 1, Int64(now.timeIntervalSince1970))

@@ -37,6 +37,20 @@ import Testing
         #expect(bench.updateToken != nil)
     }
 
+    @Test func `an app that was opened reports a token of a card`() {
+        var behavior = SimulatedPhone.Behavior.reliable
+        behavior.tokens.wakeAfterForceQuit = 0
+        behavior.tokens.delayAfterLaunch = .seconds(20)
+        var bench = PhoneBench(behavior)
+        bench.handle(.forceQuit)
+        bench.start()
+        bench.handle(.launch)
+        bench.handle(.leave)
+        #expect(bench.activities.count == 1 && bench.updateToken == nil)
+        bench.wait(20)
+        #expect(bench.updateToken != nil)
+    }
+
     @Test func `the app can miss a new start token after an update`() throws {
         var behavior = SimulatedPhone.Behavior.reliable
         behavior.tokens.silenceAfterSystemUpdate = 1

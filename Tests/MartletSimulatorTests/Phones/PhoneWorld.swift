@@ -182,7 +182,7 @@ struct PhoneWorld {
         for report in reports {
             try require(report.arrival <= now, "a report from the future")
             switch report.content {
-            case .deviceToken(let token), .startToken(let token), .widgetToken(let token, _): add(token)
+            case .deviceToken(let token), .pushToStartToken(let token), .widgetToken(let token, _): add(token)
             case .controlTokens(let controls): for control in controls { add(control.token) }
             case .activities(let activities): for token in activities.compactMap(\.token) { add(token) }
             case .permissions, .ended: break
