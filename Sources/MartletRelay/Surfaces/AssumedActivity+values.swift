@@ -112,6 +112,8 @@ extension AssumedActivity {
     /// A card that is no longer on the phone, as long as the app lists its activity.
     struct EndedCard: Sendable, Hashable, Codable {
         let id: String
+        /// The last token of the card; nil if it had none.
+        let token: DeviceToken?
         /// The time of the report, or of the push that ended it, in seconds since 1970.
         let time: Int64
         /// Whether the app has reported the end.

@@ -37,7 +37,8 @@ struct AssumedActivity: Sendable, Hashable, Codable {
     private(set) var seenAt: Int64 = 0
     /// The cards that another card has replaced, until APNs has accepted their end.
     var superseded: [Card] = []
-    /// The cards that have ended and that the app still lists: only a later report of a token brings one back.
+    /// The cards that have ended and that the app still lists: only another token, or a later report of the same, brings
+    /// one back.
     private var endedCards: [EndedCard] = []
 
     // MARK: Reports of the app
@@ -52,10 +53,10 @@ struct AssumedActivity: Sendable, Hashable, Codable {
         let listed = Set(report.running.map(\.id) + report.ended.map(\.id))
         endedCards.removeAll { !listed.contains($0.id) }
         // The system ends all activities when the user no longer allows them.
-        if !isAllowed { for card in report.running { forget(card.id, at: now) } }
+        if !isAllowed { for card in report.running { forget(card.id, card.token?.token, at: now) } }
         let ends = recordEnds(report.ended, at: now)
         let reachable = Set(report.running.filter { $0.token != nil && !isOver($0) }.map(\.id))
-        for card in cards where !reachable.contains(card.id) { remove(card.id, isByUser: false, at: now) }
+        for card in cards where !reachable.contains(card.id) { remove(card, isByUser: false, at: now) }
         for card in report.running where !isOver(card) {
             if let token = card.token?.token { record(card, token, at: now) }
         }
@@ -76,12 +77,12 @@ struct AssumedActivity: Sendable, Hashable, Codable {
         for end in reports {
             let earlier = endedCards.first { $0.id == end.id }
             if earlier?.isReported == true { continue }
-            if cards.contains(where: { $0.id == end.id }) {
-                remove(end.id, isByUser: end.isByUser, at: now)
+            if let card = cards.first(where: { $0.id == end.id }) {
+                remove(card, isByUser: end.isByUser, at: now)
             } else if earlier == nil {
                 unknown.append(end)
             }
-            forget(end.id, at: now, isReported: true)
+            forget(end.id, nil, at: now, isReported: true)
         }
         return unknown
     }
@@ -146,7 +147,7 @@ struct AssumedActivity: Sendable, Hashable, Codable {
 
     /// Forgets a start whose card the system has ended by now.
     mutating func abandon(_ start: Start, at now: Int64) {
-        if let card = start.card { forget(card, at: now) }
+        if let card = start.card { forget(card, nil, at: now) }
         phase = .none
     }
 
@@ -184,26 +185,28 @@ struct AssumedActivity: Sendable, Hashable, Codable {
     }
 
     /// Records that a card is no longer on the phone.
-    private mutating func remove(_ id: String, isByUser: Bool, at time: Int64) {
-        forget(id, at: time)
-        superseded.removeAll { $0.id == id }
+    private mutating func remove(_ known: Card, isByUser: Bool, at time: Int64) {
+        forget(known.id, known.token, at: time)
+        superseded.removeAll { $0.id == known.id }
         switch phase {
-        case .live(let card) where card.id == id:
+        case .live(let card) where card.id == known.id:
             isRemovedByUser = isByUser
             phase = phase(without: card)
-        case .ending(let card, _) where card.id == id: phase = phase(without: card)
+        case .ending(let card, _) where card.id == known.id: phase = phase(without: card)
         case .none, .starting, .unconfirmed, .live, .ending: break
         }
     }
 
-    private mutating func forget(_ id: String, at time: Int64, isReported: Bool = false) {
+    private mutating func forget(_ id: String, _ token: DeviceToken?, at time: Int64, isReported: Bool = false) {
         endedCards.removeAll { $0.id == id }
-        endedCards.append(EndedCard(id: id, time: time, isReported: isReported))
+        endedCards.append(EndedCard(id: id, token: token, time: time, isReported: isReported))
     }
 
-    /// Returns whether a running activity is that of an ended card whose token was not reported since.
+    /// Returns whether a running activity is that of an ended card: its token is the same, and was not reported since.
     private func isOver(_ running: RunningCard) -> Bool {
-        endedCards.contains { $0.id == running.id && running.token?.reportedAt ?? .min <= $0.time }
+        guard let card = endedCards.first(where: { $0.id == running.id }) else { return false }
+        guard let token = running.token else { return true }
+        return token.token == card.token && token.reportedAt <= card.time
     }
 
     /// Returns the phase after a card has ended: its successor may be on the phone.
@@ -229,7 +232,7 @@ struct AssumedActivity: Sendable, Hashable, Codable {
             let card = superseded[index]
             if isEndOver(of: card, result) {
                 superseded.remove(at: index)
-                forget(card.id, at: time)
+                forget(card.id, card.token, at: time)
             } else {
                 superseded[index].settle(.notSent, at: time)
             }
@@ -263,7 +266,7 @@ struct AssumedActivity: Sendable, Hashable, Codable {
         var card = known
         // A token that was reported meanwhile is a newer one.
         if result == .unregistered, card.token == card.sentTo {
-            forget(card.id, at: time)
+            forget(card.id, card.token, at: time)
             phase = phase(without: card)
         } else {
             card.settle(result, at: time)
@@ -274,7 +277,7 @@ struct AssumedActivity: Sendable, Hashable, Codable {
     private mutating func record(_ result: SurfacePushResult, ofEndOf known: Card, at time: Int64) {
         var card = known
         if isEndOver(of: card, result) {
-            forget(card.id, at: time)
+            forget(card.id, card.token, at: time)
             phase = phase(without: card)
         } else {
             card.settle(.notSent, at: time)

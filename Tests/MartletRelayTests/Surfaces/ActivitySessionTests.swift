@@ -193,7 +193,7 @@ struct ActivitySessionTests {
         #expect(bench.desire(3).count == 1)
     }
 
-    @Test func `an unregistered token is compared before its card is forgotten`() {
+    @Test func `an unregistered token that was replaced is ignored`() {
         var bench = Bench(startToken: start)
         bench.goLive(with: update)
         bench.now += 20
@@ -251,7 +251,7 @@ struct ActivitySessionTests {
         #expect(content.generation == 3)
     }
 
-    @Test func `a start is cancelled when the user no longer allows Live Activities`() {
+    @Test func `forbidding Live Activities cancels a start`() {
         var bench = Bench(startToken: start)
         _ = bench.desire(1)
         bench.report.isAllowed = false
@@ -261,7 +261,7 @@ struct ActivitySessionTests {
         #expect(bench.session.absence == .notAllowed)
     }
 
-    @Test func `a card has ended when the user no longer allows Live Activities`() {
+    @Test func `forbidding Live Activities ends the card`() {
         var bench = Bench(startToken: start)
         bench.goLive(with: update)
         bench.report.isAllowed = false
@@ -315,7 +315,7 @@ struct ActivitySessionTests {
         #expect(bench.session.absence == nil)
     }
 
-    @Test func `an ended card that the app still lists is not taken for one that runs`() {
+    @Test func `an ended card that the app still lists stays ended`() {
         var bench = Bench(startToken: start)
         bench.goLive(with: update)
         bench.now += 10
@@ -333,6 +333,17 @@ struct ActivitySessionTests {
         reported.settle(2, .accepted)
         _ = reported.end("card", isByUser: false)
         #expect(reported.session.goneAt == reported.session.lastTimestamp + 1)
+    }
+
+    @Test func `an ended card with a new token is ended again`() {
+        var bench = Bench(startToken: start)
+        bench.goLive(with: update)
+        _ = bench.withdraw()
+        bench.settle(2, .accepted)
+        guard case .end(3, rotated, _)? = bench.add("card", rotated).first else {
+            Issue.record("no end: \(bench.session.assumed.phase)")
+            return
+        }
     }
 
     @Test func `urgent changes become alerts where no Live Activity can be shown`() {

@@ -203,7 +203,7 @@ struct SurfaceSessionStateTests {
         }
     }
 
-    @Test func `an outdated update that waits is cancelled, and the newest follows`() throws {
+    @Test func `a waiting update is cancelled for the newest one`() throws {
         var bench = Bench()
         try bench.goLive()
         bench.show(.activity(2, isUrgent: true))
@@ -215,7 +215,7 @@ struct SurfaceSessionStateTests {
         #expect(bench.plan.sends.map(\.snapshot.id) == ["order-7@3"])
     }
 
-    @Test func `a phone without Live Activities gets their texts as a notification`() throws {
+    @Test func `a notification replaces a Live Activity that is not allowed`() throws {
         var bench = Bench()
         try bench.report([.allowed(false)])
         try bench.stored.addDevice("device", at: bench.now)
