@@ -3,7 +3,7 @@
 internal import MartletCore
 
 extension AssumedActivity {
-    /// What an app has reported of a surface, derived from its installation in each step.
+    /// The report of an app about a surface, derived from its installation in each step.
     struct Report: Sendable, Hashable {
         /// The token that starts activities of the surface's attributes type; nil for none.
         var startToken: ReportedToken?

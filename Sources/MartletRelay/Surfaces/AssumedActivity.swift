@@ -37,8 +37,9 @@ struct AssumedActivity: Sendable, Hashable, Codable {
     private(set) var seenAt: Int64 = 0
     /// The cards that another card has replaced, until APNs has accepted their end.
     var superseded: [Card] = []
-    /// The cards that have ended and that the app still lists: only another token, or a later report of the same, brings
-    /// one back.
+    /// The cards that have ended and that the app still lists.
+    ///
+    /// Only another token, or a later report of the same one, brings a card back.
     private var endedCards: [EndedCard] = []
 
     // MARK: Reports of the app

@@ -2,7 +2,7 @@
 
 internal import LiveSurfaces
 
-/// What is known of one kind of a surface on one installation.
+/// The assumed state of one kind of a surface on one installation.
 struct SurfaceAccount: Sendable, Hashable {
     /// The states of a kind of a surface on a phone; the raw values are those in JSON.
     enum State: String, Sendable, Hashable, CaseIterable {
@@ -34,7 +34,7 @@ struct SurfaceAccount: Sendable, Hashable {
 }
 
 extension SurfaceSessionState {
-    /// Returns what is known of each kind that the surface has, or that may be on the phone.
+    /// Returns the accounts of the kinds that the surface has, or that may be on the phone.
     ///
     /// - Parameters:
     ///   - content: The content of the surface; nil if the installation shall not show it.

@@ -3,7 +3,7 @@
 internal import LiveSurfaces
 internal import MartletCore
 
-/// What a surface shall show: the part of its request that does not name an audience.
+/// The content that a surface shall show: the part of its request that does not name an audience.
 struct SurfaceContent: Sendable {
     /// The snapshots, at most one for each kind.
     var snapshots: [SurfaceSnapshot]

@@ -10,7 +10,7 @@ internal import MartletOutbox
     internal import Foundation
 #endif
 
-/// The state of one surface on one installation: what was sent, and what is assumed of the phone.
+/// The state of one surface on one installation: the pushes that were sent, and the assumed state of the phone.
 ///
 /// A step compares the content of the surface with everything that the app has reported so far, rather than with single
 /// events, so that a step without news sends nothing, and a step that was lost is made up for by the next.
@@ -28,7 +28,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         var isCancelled = false
     }
 
-    /// What was sent of a kind that is not a Live Activity.
+    /// The pushes that were sent of a kind that is not a Live Activity.
     struct SentSnapshot: Sendable, Hashable, Codable {
         /// The newest revision that APNs accepted, and the time of that in milliseconds since 1970; 0 for none.
         var revision: Int64 = 0
@@ -52,7 +52,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     private static let retryInterval: Int64 = 60_000
 
     private(set) var activity = ActivitySession()
-    /// What was sent of the other kinds, by their raw values.
+    /// The pushes that were sent of the other kinds, by their raw values.
     private(set) var sent: [String: SentSnapshot] = [:]
     private(set) var pending: [PendingPush] = []
     /// The last snapshot of the Live Activity while it may be on the phone.

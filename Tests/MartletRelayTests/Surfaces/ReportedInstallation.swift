@@ -36,8 +36,8 @@ struct ReportedInstallation {
         }
     }
 
-    /// Applies reports in their order, without new tokens of a known activity; returns whether anything but the times of
-    /// reports has changed.
+    /// Applies reports in their order, without new tokens of a known activity; returns whether anything but the times
+    /// of reports has changed.
     mutating func apply(
         _ reports: [ActivityWorld.Report],
         ignoringTokensOf knownID: String?,
