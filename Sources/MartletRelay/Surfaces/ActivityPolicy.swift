@@ -23,8 +23,8 @@ struct ActivityPolicy: Sendable, Hashable {
     /// The time after an accepted start in which the token of the card usually arrives; urgent changes after that are
     /// sent as alerts.
     var tokenWait: Int64 = 300
-    /// The number of replaced and of ended cards that a session remembers.
-    var rememberedCards = 8
+    /// The time after a report in which the app usually has reported all of its activities.
+    var reportDelay: Int64 = 60
     /// The number of updates with priority 10 per hour, without and with frequent updates.
     var urgentUpdatesPerHour = 12
     var frequentUrgentUpdatesPerHour = 120

@@ -1,63 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
+internal import MartletOutbox
+
+/// The result of a push of a surface, after which the outbox makes no further attempt.
+enum SurfacePushResult: Sendable, Hashable {
+    /// APNs accepted the push.
+    case accepted
+    /// APNs answered that the token is unregistered.
+    case unregistered
+    /// APNs refused the push for another reason.
+    case refused
+    /// The push expired, or was cancelled or replaced before it was sent.
+    case notSent
+
+    init(_ result: SessionResult) {
+        self =
+            switch result.state {
+            case .delivered: .accepted
+            case .refused, .dead: result.status == 410 ? .unregistered : .refused
+            case .expired, .cancelled, .superseded: .notSent
+            }
+    }
+}
+
 extension ActivitySession {
     /// The state that a surface shall show.
-    struct Desired: Sendable, Hashable {
+    struct Desired: Sendable, Hashable, Codable {
         /// The number of the state, which rises with each change of the surface.
         var generation: Int
         /// Whether the change matters to the user now, rather than when the phone next has time.
         var isUrgent: Bool
     }
 
-    /// A report of the app.
-    enum Report: Sendable, Hashable {
-        /// The token that starts activities.
-        case startToken(String)
-        /// Whether the user allows Live Activities of the app.
-        case allowed(Bool)
-        /// The system has ended all activities of the app, as it does when the user changes a setting of them.
-        case allGone
-        /// An activity of the surface.
-        case card(ActivityBelief.CardReport)
-        /// All activities of the surface on the phone.
-        case cards([ActivityBelief.CardReport])
-        /// An activity with this identifier has ended.
-        case gone(String, ActivityBelief.EndCause)
-    }
-
-    /// The reason no card of a desired surface is on the phone.
-    enum Absence: Sendable, Hashable {
+    /// The reason a desired surface is not shown on the phone; the raw values are those in JSON.
+    enum Absence: String, Sendable, Hashable, Codable, CaseIterable {
         /// The user does not allow Live Activities of the app.
-        case notAllowed
+        case notAllowed = "live-activities-not-allowed"
         /// The user has removed the card.
-        case declined
+        case declined = "removed-by-user"
         /// The app has not reported a push-to-start token, or the token was unregistered.
-        case noStartToken
+        case noStartToken = "no-start-token"
         /// The installation has had as many starts as the system allows for now.
-        case startBudgetSpent
-        /// APNs refused to start the activity with this content.
+        case startBudgetSpent = "start-budget-spent"
+        /// APNs refused to show this content.
         case refused
         /// APNs accepted a start with this content, and the app never reported its card.
-        case neverConfirmed
+        case neverConfirmed = "never-confirmed"
+        /// The user does not allow notifications of the app.
+        case alertsNotAllowed = "alerts-not-allowed"
+        /// The app has not reported a device token, or the token was unregistered.
+        case noDeviceToken = "no-device-token"
     }
 
     /// A start that is not repeated with the same content.
-    struct HeldStart: Sendable, Hashable {
+    struct HeldStart: Sendable, Hashable, Codable {
         let generation: Int
         let reason: Absence
     }
 
-    /// A push to send, with the number of its request for ``settled(_:_:at:)``, and its token.
+    /// A push to send, with the number of its request for ``record(_:of:at:)``, and its token.
     enum Action: Sendable, Hashable {
         /// Starts a card. Starts of a surface share one collapse identifier, so that a stored one is replaced.
-        case start(Int, String, generation: Int, timestamp: Int64)
+        case start(Int, DeviceToken, generation: Int, timestamp: Int64)
         /// Updates the card.
-        case update(Int, String, Update)
+        case update(Int, DeviceToken, Update)
         /// Ends the card with the content that it has, and removes it from the screen.
-        case end(Int, String, timestamp: Int64)
+        case end(Int, DeviceToken, timestamp: Int64)
         /// Sends an alert with the content, in place of the Live Activity.
-        case alert(Int, generation: Int)
-        /// Cancels the start with this request if it has not been sent; its settlement follows in any case.
+        case alert(generation: Int)
+        /// Cancels the start or the update with this request if it has not been sent; its result follows in any case.
         case cancel(Int)
     }
 

@@ -3,46 +3,36 @@
 /// The decisions that keep the Live Activity of one surface on one installation in the desired state, without I/O or a
 /// clock.
 ///
-/// Events change the desired state and the belief about the phone; ``actions(at:within:)`` then compares both, and
+/// Events change the desired state and the assumed state of the phone; ``actions(at:within:)`` then compares both, and
 /// returns the pushes to send.
 ///
 /// A start is never repeated because time has passed. It follows a change of the desired state, a report of the app, or
 /// the result of an earlier push; the one exception replaces a card, known to be updatable, before the system ends it.
-struct ActivitySession: Sendable, Hashable {
+struct ActivitySession: Sendable, Hashable, Codable {
     /// The state that the surface shall show; nil when it shall not be on the phone.
     private(set) var desired: Desired?
-    /// The belief about the phone.
-    private(set) var belief: ActivityBelief
+    /// The assumed state of the phone.
+    private(set) var assumed = AssumedActivity()
     /// The reason no card is on the phone, although the surface is desired; nil otherwise.
     private(set) var absence: Absence?
     /// The timestamp of the newest start, update or end, in seconds since 1970.
     ///
     /// The next one is higher, whichever card it is for.
-    private(set) var lastTimestamp: Int64
+    private(set) var lastTimestamp: Int64 = 0
     /// The highest generation for which an alert was sent in place of the Live Activity.
     private var alertedGeneration = 0
     /// The start that is not repeated with the same content.
     private var heldStart: HeldStart?
     private var lastRequest = 0
 
-    private var policy: ActivityPolicy { belief.policy }
-
-    /// Creates the session of a surface that is not desired yet.
-    ///
-    /// - Parameters:
-    ///   - policy: The limits and intervals.
-    ///   - lastTimestamp: The timestamp of the newest push to an earlier session of the surface on this installation.
-    init(policy: ActivityPolicy = ActivityPolicy(), lastTimestamp: Int64 = 0) {
-        belief = ActivityBelief(policy: policy)
-        self.lastTimestamp = lastTimestamp
-    }
+    private var policy: ActivityPolicy { AssumedActivity.policy }
 
     // MARK: Events
 
     /// Changes the desired state; a generation that is not newer is ignored.
     mutating func desire(_ new: Desired) {
         guard new.generation > desired?.generation ?? 0 else { return }
-        if desired == nil { belief.isRemovedByUser = false }
+        if desired == nil { assumed.isRemovedByUser = false }
         desired = new
     }
 
@@ -54,34 +44,26 @@ struct ActivitySession: Sendable, Hashable {
         heldStart = nil
     }
 
-    /// Records a report of the app.
+    /// Records what the app has reported.
     ///
     /// - Parameters:
     ///   - report: The report.
-    ///   - time: The time at which it was made, in seconds since 1970.
-    ///   - now: The time of its arrival, in seconds since 1970.
-    mutating func record(_ report: Report, madeAt time: Int64, at now: Int64) {
-        switch report {
-        case .startToken(let token):
-            belief.report(startToken: ActivityBelief.ReportedToken(token: token, reportedAt: time))
-        case .allowed(let isAllowed): belief.report(isAllowed: isAllowed, madeAt: time)
-        case .allGone: belief.reportAllGone(madeAt: time)
-        case .card(let card): belief.report(card, madeAt: time, at: now)
-        case .cards(let cards): belief.report(all: cards, madeAt: time, at: now)
-        case .gone(let id, let cause): belief.reportGone(id, by: cause, madeAt: time)
-        }
+    ///   - now: The time in seconds since 1970.
+    mutating func record(_ report: AssumedActivity.Report, at now: Int64) {
+        assumed.record(report, at: now)
         // The content with which the app started a card has a timestamp of that time.
-        if case .live(let card) = belief.phase { lastTimestamp = max(lastTimestamp, card.startedAt) }
+        if case .live(let card) = assumed.phase { lastTimestamp = max(lastTimestamp, card.startedAt) }
     }
 
-    /// Records the result of a push; returns the token to remove from the registry if APNs reported it as unregistered.
-    mutating func settled(_ request: Int, _ result: ActivityBelief.Settlement, at now: Int64) -> ActivityBelief
-        .UnregisteredToken?
-    {
-        if result == .refused, let start = belief.start(of: request) {
+    /// Records the result of a push, which ended at a time in seconds since 1970.
+    ///
+    /// The report of the app is recorded first, so that the result of a push to a token that the app has replaced is
+    /// recognized.
+    mutating func record(_ result: SurfacePushResult, of request: Int, at time: Int64) {
+        if result == .refused, let start = assumed.start(of: request) {
             heldStart = HeldStart(generation: start.generation, reason: .refused)
         }
-        return belief.settled(request, result, at: now)
+        assumed.record(result, of: request, at: time)
     }
 
     // MARK: Actions
@@ -94,12 +76,15 @@ struct ActivitySession: Sendable, Hashable {
     /// - Returns: The pushes, each with the number of its request.
     mutating func actions(at now: Int64, within budget: inout ActivityBudget) -> [Action] {
         var actions = endSuperseded(at: now)
-        if case .unconfirmed(let start) = belief.phase, now >= start.at + policy.longestLife {
-            if desired != nil { heldStart = HeldStart(generation: start.generation, reason: .neverConfirmed) }
-            belief.phase = .none
+        if case .unconfirmed(let start) = assumed.phase, now >= start.at + policy.longestLife {
+            if let desired {
+                let generation = start.token == nil ? desired.generation : start.generation
+                heldStart = HeldStart(generation: generation, reason: .neverConfirmed)
+            }
+            assumed.abandon(start, at: now)
         }
         absence = nil
-        switch belief.phase {
+        switch assumed.phase {
         case .none: actions += start(at: now, within: &budget)
         case .starting(let start, let request): actions += cancel(start, request)
         case .unconfirmed(let start): actions += alertUnconfirmed(start, at: now)
@@ -110,39 +95,46 @@ struct ActivitySession: Sendable, Hashable {
     }
 
     private mutating func endSuperseded(at now: Int64) -> [Action] {
-        belief.superseded.indices.filter { belief.superseded[$0].request == nil }.map { index in
+        assumed.superseded.indices.filter { assumed.superseded[$0].request == nil }.map { index in
             let request = nextRequest()
-            belief.superseded[index].send(0, as: request, at: now)
-            return .end(request, belief.superseded[index].sentTo, timestamp: nextTimestamp(at: now))
+            assumed.superseded[index].send(0, as: request, at: now)
+            return .end(request, assumed.superseded[index].sentTo, timestamp: nextTimestamp(at: now))
         }
     }
 
     private mutating func start(at now: Int64, within budget: inout ActivityBudget) -> [Action] {
         guard let desired else { return [] }
-        guard !belief.isRemovedByUser else {
+        guard !assumed.isRemovedByUser else {
             absence = .declined
             return []
         }
-        guard belief.isAllowed else { return alert(desired, because: .notAllowed) }
-        guard let token = belief.startToken?.token else { return alert(desired, because: .noStartToken) }
+        guard assumed.isAllowed else { return alert(desired, because: .notAllowed) }
+        guard let token = assumed.startToken?.token else { return alert(desired, because: .noStartToken) }
         if let heldStart, heldStart.generation >= desired.generation {
             return alert(desired, because: heldStart.reason)
         }
         guard budget.takeStart(at: now) else { return alert(desired, because: .startBudgetSpent) }
         let request = nextRequest()
-        let start = ActivityBelief.Start(generation: desired.generation, token: token, at: now)
-        belief.phase = .starting(start, request)
+        let start = AssumedActivity.Start(generation: desired.generation, token: token, at: now)
+        assumed.phase = .starting(start, request)
         return [.start(request, token, generation: start.generation, timestamp: nextTimestamp(at: now))]
     }
 
-    private mutating func cancel(_ start: ActivityBelief.Start, _ request: Int) -> [Action] {
-        guard desired == nil, !start.isCancelled else { return [] }
-        belief.phase = .starting(start.cancelled, request)
+    private mutating func cancel(_ start: AssumedActivity.Start, _ request: Int) -> [Action] {
+        let isWanted = desired != nil && assumed.isAllowed && !assumed.isRemovedByUser
+        guard !isWanted, !start.isCancelled else { return [] }
+        var cancelled = start
+        cancelled.isCancelled = true
+        assumed.phase = .starting(cancelled, request)
         return [.cancel(request)]
     }
 
-    private mutating func alertUnconfirmed(_ start: ActivityBelief.Start, at now: Int64) -> [Action] {
+    private mutating func alertUnconfirmed(_ start: AssumedActivity.Start, at now: Int64) -> [Action] {
         guard let desired, desired.generation > start.generation, now >= start.at + policy.tokenWait else { return [] }
+        guard !assumed.isRemovedByUser else {
+            absence = .declined
+            return []
+        }
         return alert(desired)
     }
 
@@ -155,15 +147,15 @@ struct ActivitySession: Sendable, Hashable {
     private mutating func alert(_ desired: Desired) -> [Action] {
         guard desired.isUrgent, desired.generation > alertedGeneration else { return [] }
         alertedGeneration = desired.generation
-        return [.alert(nextRequest(), generation: desired.generation)]
+        return [.alert(generation: desired.generation)]
     }
 
     /// Ends a card that is no longer desired, updates one with older content, and replaces one that the system will
     /// end.
-    private mutating func maintain(_ card: ActivityBelief.Card, at now: Int64, within budget: inout ActivityBudget)
+    private mutating func maintain(_ card: AssumedActivity.Card, at now: Int64, within budget: inout ActivityBudget)
         -> [Action]
     {
-        guard card.request == nil else { return [] }
+        if let request = card.request { return cancelUpdate(of: card, request) }
         guard let desired else { return end(card, at: now) }
         var card = card
         var actions: [Action] = []
@@ -179,53 +171,69 @@ struct ActivitySession: Sendable, Hashable {
             )
             actions.append(.update(request, card.sentTo, update))
         }
-        if let token = belief.startToken?.token, now >= restartTime(of: card), belief.isAllowed,
-            desired.generation > heldStart?.generation ?? 0, budget.takeStart(at: now)
+        if let token = assumed.startToken?.token, let time = restartTime(of: card, desired), now >= time,
+            budget.takeStart(at: now)
         {
-            let start = ActivityBelief.Start(generation: desired.generation, token: token, at: now)
+            let start = AssumedActivity.Start(generation: desired.generation, token: token, at: now)
             let request = nextRequest()
-            card.successor = ActivityBelief.Successor(start: start, request: request)
+            card.successor = AssumedActivity.Successor(start: start, request: request)
             actions.append(.start(request, token, generation: start.generation, timestamp: nextTimestamp(at: now)))
         }
-        belief.phase = .live(card)
+        assumed.phase = .live(card)
         return actions
     }
 
-    private mutating func end(_ known: ActivityBelief.Card, at now: Int64) -> [Action] {
+    /// Cancels an update of which the content is no longer desired.
+    private mutating func cancelUpdate(of known: AssumedActivity.Card, _ request: Int) -> [Action] {
+        guard known.sending != desired?.generation, !known.isCancelled else { return [] }
+        var card = known
+        card.isCancelled = true
+        assumed.phase = .live(card)
+        return [.cancel(request)]
+    }
+
+    private mutating func end(_ known: AssumedActivity.Card, at now: Int64) -> [Action] {
         var card = known
         let request = nextRequest()
         card.send(card.shown, as: request, at: now)
-        belief.phase = .ending(card, request)
+        assumed.phase = .ending(card, request)
         return [.end(request, card.sentTo, timestamp: nextTimestamp(at: now))]
     }
 
     /// The time of the next update: of new content at once when it is urgent and otherwise after the interval, and of
     /// unchanged content before it is marked as outdated.
-    private func updateTime(of card: ActivityBelief.Card, _ desired: Desired) -> Int64 {
+    private func updateTime(of card: AssumedActivity.Card, _ desired: Desired) -> Int64 {
         guard card.lacks(desired) else { return card.sentAt + policy.staleAfter - policy.refreshLead }
         return desired.isUrgent ? card.sentAt : card.sentAt + policy.updateInterval
     }
 
-    private func restartTime(of card: ActivityBelief.Card) -> Int64 {
-        card.successor == nil ? card.startedAt + policy.restartAfter : .max
+    /// The time of the start of a successor; nil for none.
+    private func restartTime(of card: AssumedActivity.Card, _ desired: Desired) -> Int64? {
+        guard card.successor == nil, assumed.startToken != nil, assumed.isAllowed,
+            desired.generation > heldStart?.generation ?? 0
+        else { return nil }
+        return card.startedAt + policy.restartAfter
     }
 
     /// The time at which to ask for actions again, in seconds since 1970, unless an event comes first; nil for none.
     var nextTime: Int64? {
-        switch belief.phase {
+        switch assumed.phase {
         case .live(let card):
             guard card.request == nil, let desired else { return nil }
-            let canRestart = belief.startToken != nil && belief.isAllowed
-            return min(updateTime(of: card, desired), canRestart ? restartTime(of: card) : .max)
+            return min(updateTime(of: card, desired), restartTime(of: card, desired) ?? .max)
         case .unconfirmed(let start):
-            let end = start.at + policy.longestLife
-            guard let desired, desired.isUrgent, desired.generation > max(start.generation, alertedGeneration) else {
-                return end
-            }
+            let end = min(start.at + policy.longestLife, assumed.absenceTime(of: start) ?? .max)
+            guard let desired, desired.isUrgent, !assumed.isRemovedByUser,
+                desired.generation > max(start.generation, alertedGeneration)
+            else { return end }
             return min(start.at + policy.tokenWait, end)
         case .none, .starting, .ending: return nil
         }
     }
+
+    /// The time from which nothing of the surface is on the phone, and a later session has higher timestamps, in
+    /// seconds since 1970; nil while a card may be there.
+    var goneAt: Int64? { assumed.goneAt.map { max($0, lastTimestamp + 1) } }
 
     private mutating func nextRequest() -> Int {
         lastRequest += 1

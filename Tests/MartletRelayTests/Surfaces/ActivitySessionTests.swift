@@ -1,26 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MartletCore
 import Testing
 
 @testable import MartletRelay
 
 struct ActivitySessionTests {
     private static let begin: Int64 = 1_800_000_000
-    private static let eightHours: Int64 = 8 * 3_600
 
-    /// A session with a push-to-start token and a budget, and its clock.
+    private let start: DeviceToken
+    private let update: DeviceToken
+    private let rotated: DeviceToken
+
+    init() throws {
+        start = try DeviceToken(hex: "0a")
+        update = try DeviceToken(hex: "0b")
+        rotated = try DeviceToken(hex: "0c")
+    }
+
+    /// A session with what the app has reported, a budget, and its clock.
     private struct Bench {
         var session = ActivitySession()
         var budget = ActivityBudget(at: begin)
         var now = begin
+        var report: AssumedActivity.Report
 
-        init(startToken: String? = "start") {
-            if let startToken {
-                session.record(.startToken(startToken), madeAt: begin, at: begin)
-            }
+        init(startToken: DeviceToken?) {
+            let token = startToken.map { AssumedActivity.ReportedToken(token: $0, reportedAt: begin) }
+            report = AssumedActivity.Report(startToken: token, seenAt: begin)
         }
 
-        mutating func actions() -> [ActivitySession.Action] { session.actions(at: now, within: &budget) }
+        mutating func actions() -> [ActivitySession.Action] {
+            session.record(report, at: now)
+            return session.actions(at: now, within: &budget)
+        }
 
         mutating func desire(_ generation: Int, isUrgent: Bool = false) -> [ActivitySession.Action] {
             session.desire(ActivitySession.Desired(generation: generation, isUrgent: isUrgent))
@@ -32,43 +45,57 @@ struct ActivitySessionTests {
             return actions()
         }
 
-        mutating func settle(_ request: Int, _ result: ActivityBelief.Settlement) -> ActivityBelief.UnregisteredToken? {
-            session.settled(request, result, at: now)
+        mutating func settle(_ request: Int, _ result: SurfacePushResult) {
+            session.record(report, at: now)
+            session.record(result, of: request, at: now)
         }
 
-        mutating func report(_ id: String, _ token: String?, byPush: Bool = true) -> [ActivitySession.Action] {
-            let card = ActivityBelief.CardReport(id: id, token: token, startedAt: now, isStartedByPush: byPush)
-            session.record(.card(card), madeAt: now, at: now)
+        /// Reports a card that runs, with its token.
+        mutating func add(_ id: String, _ token: DeviceToken?, byPush: Bool? = true) -> [ActivitySession.Action] {
+            let reported = token.map { AssumedActivity.ReportedToken(token: $0, reportedAt: now) }
+            report.running.removeAll { $0.id == id }
+            report.running.append(
+                AssumedActivity.RunningCard(id: id, token: reported, startedAt: now, isStartedByPush: byPush)
+            )
+            report.seenAt = now
             return actions()
         }
 
-        /// Brings the first generation on the phone: the start is request 1, the card has the token `update`.
-        mutating func goLive() {
+        /// Reports the end of a card.
+        mutating func end(_ id: String, isByUser: Bool) -> [ActivitySession.Action] {
+            report.running.removeAll { $0.id == id }
+            report.ended.append(AssumedActivity.EndedReport(id: id, isByUser: isByUser, mayBeStartedByPush: true))
+            report.seenAt = now
+            return actions()
+        }
+
+        /// Brings the first generation on the phone: the start is request 1.
+        mutating func goLive(with token: DeviceToken) {
             _ = desire(1)
-            _ = settle(1, .accepted)
+            settle(1, .accepted)
             now += 2
-            _ = report("card", "update")
+            _ = add("card", token)
         }
     }
 
     @Test func `a surface starts, takes the token of its card, and shows the newest of the changes meanwhile`() {
-        var bench = Bench()
-        #expect(bench.desire(1) == [.start(1, "start", generation: 1, timestamp: Self.begin)])
+        var bench = Bench(startToken: start)
+        #expect(bench.desire(1) == [.start(1, start, generation: 1, timestamp: Self.begin)])
         #expect(bench.desire(2) == [])
-        #expect(bench.settle(1, .accepted) == nil)
+        bench.settle(1, .accepted)
         #expect(bench.desire(3, isUrgent: true) == [])
-        let update = ActivitySession.Update(
+        let content = ActivitySession.Update(
             generation: 3,
             timestamp: Self.begin + 1,
             priority: 10,
             staleDate: Self.begin + 7_200
         )
-        #expect(bench.report("card", "update") == [.update(2, "update", update)])
+        #expect(bench.add("card", update) == [.update(2, update, content)])
     }
 
     @Test func `changes that are not urgent are sent at intervals, urgent ones at once`() {
-        var bench = Bench()
-        bench.goLive()
+        var bench = Bench(startToken: start)
+        bench.goLive(with: update)
         #expect(bench.desire(2) == [])
         #expect(bench.session.nextTime == bench.now + 15)
         bench.now += 15
@@ -77,8 +104,9 @@ struct ActivitySessionTests {
             return
         }
         #expect(later.priority == 5)
-        #expect(bench.desire(3, isUrgent: true) == [])
-        _ = bench.settle(first, .accepted)
+        #expect(bench.desire(3, isUrgent: true) == [.cancel(first)])
+        #expect(bench.actions() == [])
+        bench.settle(first, .accepted)
         guard case .update(_, _, let urgent)? = bench.actions().first else {
             Issue.record("no urgent update")
             return
@@ -88,50 +116,50 @@ struct ActivitySessionTests {
     }
 
     @Test func `urgent changes beyond the budget are sent with priority 5`() {
-        var bench = Bench()
-        bench.goLive()
+        var bench = Bench(startToken: start)
+        bench.goLive(with: update)
         var priorities: [Int] = []
         for generation in 2...14 {
             guard case .update(let request, _, let update)? = bench.desire(generation, isUrgent: true).first else {
                 continue
             }
             priorities.append(update.priority)
-            _ = bench.settle(request, .accepted)
+            bench.settle(request, .accepted)
         }
         #expect(priorities == Array(repeating: 10, count: 12) + [5])
     }
 
     @Test func `a surface that is no longer desired ends its card, also one whose token comes later`() {
-        var live = Bench()
-        live.goLive()
-        guard case .end(_, "update", _)? = live.withdraw().first else {
+        var live = Bench(startToken: start)
+        live.goLive(with: update)
+        guard case .end(_, update, _)? = live.withdraw().first else {
             Issue.record("no end")
             return
         }
-        var unconfirmed = Bench()
+        var unconfirmed = Bench(startToken: start)
         _ = unconfirmed.desire(1)
-        _ = unconfirmed.settle(1, .accepted)
+        unconfirmed.settle(1, .accepted)
         #expect(unconfirmed.withdraw() == [])
-        unconfirmed.now += 3_600
-        guard case .end(_, "update", _)? = unconfirmed.report("card", "update").first else {
+        unconfirmed.now += 500
+        guard case .end(_, update, _)? = unconfirmed.add("card", update).first else {
             Issue.record("the late card is not ended")
             return
         }
     }
 
     @Test func `a start that was not sent yet is cancelled once`() {
-        var bench = Bench()
+        var bench = Bench(startToken: start)
         _ = bench.desire(1)
         #expect(bench.withdraw() == [.cancel(1)])
         #expect(bench.actions() == [])
-        _ = bench.settle(1, .notSent)
-        #expect(bench.session.belief.phase == .none)
+        bench.settle(1, .notSent)
+        #expect(bench.session.assumed.phase == .none)
     }
 
     @Test func `time alone starts no second card`() {
-        var bench = Bench()
+        var bench = Bench(startToken: start)
         _ = bench.desire(1)
-        _ = bench.settle(1, .accepted)
+        bench.settle(1, .accepted)
         bench.now += 13 * 3_600
         #expect(bench.actions() == [])
         #expect(bench.session.absence == .neverConfirmed)
@@ -139,102 +167,224 @@ struct ActivitySessionTests {
     }
 
     @Test func `a card is replaced before the system ends it, and ended when the new one is there`() {
-        var bench = Bench()
-        bench.goLive()
+        var bench = Bench(startToken: start)
+        bench.goLive(with: update)
         bench.now += 27_000
         let actions = bench.actions()
-        guard case .start(let start, "start", generation: 1, _)? = actions.last else {
+        guard case .start(let request, start, generation: 1, _)? = actions.last else {
             Issue.record("no successor: \(actions)")
             return
         }
-        _ = bench.settle(start, .accepted)
+        bench.settle(request, .accepted)
         bench.now += 5
-        let ends = bench.report("new card", "new update").filter {
-            if case .end(_, "update", _) = $0 { true } else { false }
+        let ends = bench.add("new card", rotated).filter {
+            if case .end(_, update, _) = $0 { true } else { false }
         }
         #expect(ends.count == 1)
     }
 
     @Test func `a removed card stays away until the surface is desired anew`() {
-        var bench = Bench()
-        bench.goLive()
-        bench.session.record(.gone("card", .user), madeAt: bench.now, at: bench.now)
+        var bench = Bench(startToken: start)
+        bench.goLive(with: update)
+        #expect(bench.end("card", isByUser: true) == [])
         #expect(bench.desire(2, isUrgent: true) == [])
         #expect(bench.session.absence == .declined)
         _ = bench.withdraw()
         #expect(bench.desire(3).count == 1)
     }
 
-    @Test func `an unregistered token is compared before it is removed`() {
-        var bench = Bench()
-        bench.goLive()
+    @Test func `an unregistered token that was replaced is ignored`() {
+        var bench = Bench(startToken: start)
+        bench.goLive(with: update)
         bench.now += 20
-        guard case .update(let request, "update", _)? = bench.desire(2).first else {
+        guard case .update(let request, update, _)? = bench.desire(2).first else {
             Issue.record("no update")
             return
         }
         // The app reports a new token while the update to the old one is on its way.
-        _ = bench.report("card", "rotated")
-        let dead = bench.settle(request, .unregistered(since: bench.now))
-        #expect(dead == ActivityBelief.UnregisteredToken(token: "update", since: bench.now))
+        _ = bench.add("card", rotated)
+        bench.settle(request, .unregistered)
         bench.now += 20
-        guard case .update(_, "rotated", _)? = bench.actions().first else {
-            Issue.record("the card was given up: \(bench.session.belief.phase)")
+        guard case .update(_, rotated, _)? = bench.actions().first else {
+            Issue.record("the card was given up: \(bench.session.assumed.phase)")
             return
         }
     }
 
-    @Test func `a start token that was reported after it was unregistered is kept`() {
-        var bench = Bench()
+    @Test func `a card whose token is unregistered is started again`() {
+        var bench = Bench(startToken: start)
+        bench.goLive(with: update)
+        bench.now += 20
+        _ = bench.desire(2)
+        bench.settle(2, .unregistered)
+        guard case .start(_, start, generation: 2, _)? = bench.actions().first else {
+            Issue.record("no start: \(bench.session.assumed.phase)")
+            return
+        }
+    }
+
+    @Test func `an unregistered start token is used after a later report`() {
+        var bench = Bench(startToken: start)
         _ = bench.desire(1)
-        _ = bench.settle(1, .unregistered(since: Self.begin - 1))
-        #expect(bench.session.belief.startToken?.token == "start")
-        var outdated = Bench()
-        _ = outdated.desire(1)
-        _ = outdated.settle(1, .unregistered(since: Self.begin))
-        #expect(outdated.session.belief.startToken == nil)
+        bench.settle(1, .unregistered)
+        #expect(bench.actions() == [])
+        #expect(bench.session.absence == .noStartToken)
+        bench.now += 1
+        bench.report.startToken?.reportedAt = bench.now
+        #expect(bench.actions().count == 1)
+    }
+
+    @Test func `an update that was not sent is replaced at once`() {
+        var bench = Bench(startToken: start)
+        bench.goLive(with: update)
+        bench.now += 20
+        guard case .update(let first, _, _)? = bench.desire(2, isUrgent: true).first else {
+            Issue.record("no update")
+            return
+        }
+        #expect(bench.desire(3) == [.cancel(first)])
+        bench.settle(first, .notSent)
+        guard case .update(_, update, let content)? = bench.actions().first else {
+            Issue.record("no update")
+            return
+        }
+        #expect(content.generation == 3)
+    }
+
+    @Test func `forbidding Live Activities cancels a start`() {
+        var bench = Bench(startToken: start)
+        _ = bench.desire(1)
+        bench.report.isAllowed = false
+        #expect(bench.actions() == [.cancel(1)])
+        bench.settle(1, .notSent)
+        #expect(bench.actions() == [])
+        #expect(bench.session.absence == .notAllowed)
+    }
+
+    @Test func `forbidding Live Activities ends the card`() {
+        var bench = Bench(startToken: start)
+        bench.goLive(with: update)
+        bench.report.isAllowed = false
+        #expect(bench.actions() == [])
+        #expect(bench.session.assumed.phase == .none)
+        bench.report.isAllowed = true
+        #expect(bench.actions().count == 1)
+    }
+
+    @Test func `a card without a token is waited for`() {
+        var bench = Bench(startToken: start)
+        _ = bench.add("card", nil, byPush: false)
+        #expect(bench.desire(1) == [])
+        bench.now += 400
+        #expect(bench.desire(2, isUrgent: true) == [.alert(generation: 2)])
+        guard case .update(_, update, let content)? = bench.add("card", update, byPush: false).first else {
+            Issue.record("not adopted")
+            return
+        }
+        #expect(content.generation == 2)
+    }
+
+    @Test func `a start made no card if the app runs later and reports none`() {
+        var bench = Bench(startToken: start)
+        _ = bench.desire(1)
+        bench.settle(1, .accepted)
+        bench.now += 700
+        bench.report.seenAt = bench.now
+        #expect(bench.actions() == [])
+        #expect(bench.session.nextTime == bench.now + 60)
+        bench.now += 60
+        #expect(bench.actions().count == 1)
+    }
+
+    @Test func `the user's removal of a card without a token counts`() {
+        var bench = Bench(startToken: start)
+        _ = bench.desire(1)
+        bench.settle(1, .accepted)
+        _ = bench.add("card", nil)
+        #expect(bench.end("card", isByUser: true) == [])
+        #expect(bench.session.absence == .declined)
+        #expect(bench.desire(2, isUrgent: true) == [])
+    }
+
+    @Test func `activities that ended before the session do not count`() {
+        var bench = Bench(startToken: start)
+        _ = bench.end("old card", isByUser: true)
+        #expect(bench.desire(1).count == 1)
+        bench.settle(1, .accepted)
+        #expect(bench.actions() == [])
+        #expect(bench.session.absence == nil)
+    }
+
+    @Test func `an ended card that the app still lists stays ended`() {
+        var bench = Bench(startToken: start)
+        bench.goLive(with: update)
+        bench.now += 10
+        _ = bench.withdraw()
+        bench.settle(2, .accepted)
+        #expect(bench.actions() == [])
+        #expect(bench.session.goneAt == bench.now + 12 * 3_600)
+        guard case .start? = bench.desire(2).first else {
+            Issue.record("no start: \(bench.session.assumed.phase)")
+            return
+        }
+        var reported = Bench(startToken: start)
+        reported.goLive(with: update)
+        _ = reported.withdraw()
+        reported.settle(2, .accepted)
+        _ = reported.end("card", isByUser: false)
+        #expect(reported.session.goneAt == reported.session.lastTimestamp + 1)
+    }
+
+    @Test func `an ended card with a new token is ended again`() {
+        var bench = Bench(startToken: start)
+        bench.goLive(with: update)
+        _ = bench.withdraw()
+        bench.settle(2, .accepted)
+        guard case .end(3, rotated, _)? = bench.add("card", rotated).first else {
+            Issue.record("no end: \(bench.session.assumed.phase)")
+            return
+        }
     }
 
     @Test func `urgent changes become alerts where no Live Activity can be shown`() {
         var withoutToken = Bench(startToken: nil)
         #expect(withoutToken.desire(1) == [])
-        #expect(withoutToken.desire(2, isUrgent: true) == [.alert(1, generation: 2)])
+        #expect(withoutToken.desire(2, isUrgent: true) == [.alert(generation: 2)])
         #expect(withoutToken.actions() == [])
-        var forbidden = Bench()
-        forbidden.session.record(.allowed(false), madeAt: Self.begin, at: Self.begin)
-        #expect(forbidden.desire(1, isUrgent: true) == [.alert(1, generation: 1)])
+        var forbidden = Bench(startToken: start)
+        forbidden.report.isAllowed = false
+        #expect(forbidden.desire(1, isUrgent: true) == [.alert(generation: 1)])
         #expect(forbidden.session.absence == .notAllowed)
-        var unconfirmed = Bench()
+        var unconfirmed = Bench(startToken: start)
         _ = unconfirmed.desire(1)
-        _ = unconfirmed.settle(1, .accepted)
+        unconfirmed.settle(1, .accepted)
         unconfirmed.now += 400
-        #expect(unconfirmed.desire(2, isUrgent: true) == [.alert(2, generation: 2)])
+        #expect(unconfirmed.desire(2, isUrgent: true) == [.alert(generation: 2)])
     }
 
     @Test func `an activity that the app has started is adopted`() {
         var bench = Bench(startToken: nil)
         _ = bench.desire(4, isUrgent: true)
-        guard case .update(_, "update", let update)? = bench.report("card", "update", byPush: false).first else {
+        guard case .update(_, update, let content)? = bench.add("card", update, byPush: false).first else {
             Issue.record("not adopted")
             return
         }
-        #expect(update.generation == 4)
+        #expect(content.generation == 4)
     }
 
-    @Test func `reports with extreme times do not trap`() {
-        var bench = Bench()
-        for time in [Int64.min, -1, 0, .max] {
-            let card = ActivityBelief.CardReport(
-                id: "\(time)",
-                token: "t\(time)",
-                startedAt: time,
-                isStartedByPush: true
-            )
-            let reports: [ActivitySession.Report] = [
-                .cards([card]), .allowed(true), .startToken("start"), .gone("\(time)", .app), .allGone,
+    @Test func `phones with extreme clocks do not trap`() {
+        var bench = Bench(startToken: start)
+        for (number, time) in [Int64.min, -1, 0, .max].enumerated() {
+            let token = AssumedActivity.ReportedToken(token: update, reportedAt: bench.now)
+            bench.report.running = [
+                AssumedActivity.RunningCard(
+                    id: "\(number)",
+                    token: number == 1 ? nil : token,
+                    startedAt: time,
+                    isStartedByPush: true
+                )
             ]
-            for report in reports { bench.session.record(report, madeAt: time, at: bench.now) }
-            _ = bench.desire(bench.session.desired.map { $0.generation + 1 } ?? 1)
+            _ = bench.desire(number + 1)
         }
         #expect(bench.session.lastTimestamp < bench.now + 100)
     }

@@ -1,53 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LiveSurfaces
 import MartletCore
+import MartletOutbox
 
 @testable import MartletRelay
 
 /// Two days of one surface on one installation, from a seed: a back end that changes its mind, an outbox and APNs with
-/// outages, a phone with its user, and reports that are late, lost or arrive twice.
+/// outages, a phone with its user, reports that are late or lost, and a relay that restarts.
 ///
 /// The session must keep its promises all the time, and in the quiet after the two days the phone must show the desired
 /// state, or the session must know why it does not.
 struct ActivityWorld {
-    struct Violation: Error, CustomStringConvertible {
-        var description: String
-    }
-
-    /// A push on its way to the phone.
-    struct Push {
-        enum Kind { case start, update, end }
-        var request: Int
-        var kind: Kind
-        var token: String
-        var generation: Int
-        var timestamp: Int64
-        var priority = 10
-        var sentAt: Int64
-
-        /// The place in which APNs keeps the push for a phone that is offline.
-        var slot: String { kind == .start ? "start" : token }
-    }
-
-    typealias Report = ActivitySession.Report
-
-    /// A fault in the session's work, which the world must notice.
-    enum PlantedFault: CaseIterable {
-        case repeatsTimestamps, startsTwice, ignoresNewTokens, forgetsEnds, alwaysUrgent, ignoresUnregistered
-    }
-
-    private enum Event {
-        case desire(isUrgent: Bool)
-        case withdraw
-        case user(Int)
-        case setOnline(Bool)
-        case apple(isUp: Bool)
-        case send(Push)
-        case settle(Int, ActivityBelief.Settlement)
-        case report(Report, Int64)
-        case tick
-    }
-
     private static let begin: Int64 = 1_800_000_000
     private static let busy: Int64 = 2 * 86_400
     /// The time within which a reachable phone shows the last state: an expired start and its repetition.
@@ -59,22 +23,34 @@ struct ActivityWorld {
     private var generator: SplitMix64
     /// The events to come, the next one last.
     private var agenda: [(time: Int64, event: Event)] = []
-    private var session = ActivitySession()
+    private var state = SurfaceSessionState()
+    /// Whether the relay has a session of the surface; it has none once nothing is on the phone.
+    private var hasSession = false
+    /// Whether something has happened since the last step.
+    private var isDue = false
+    /// The time of the next step in seconds since 1970; nil to wait for a change.
+    private var dueAt: Int64?
+    private var content: SurfaceContent?
+    private var results: [SessionResult] = []
     private var budget: ActivityBudget
+    private var stored: ReportedInstallation
+    /// The reports that the app has not sent yet.
+    private var reports: [Report] = []
     private var phone = PhoneModel()
     private var generation = 0
     private var isAppleUp = true
     private var isQuiet = false
-    private var waiting: [Int: Push] = [:]
+    private var waiting: [APNsID: Push] = [:]
+    private var pushCount: UInt64 = 0
     private var lastTimestamp: Int64 = 0
     private var urgentUpdates: [Int64] = []
     private var starts: [Int64] = []
     private var knownDead: Set<String> = []
-    private var twoCardsSince: Int64?
 
     init(seed: UInt64, fault: PlantedFault? = nil, tell: ((String) -> Void)? = nil) {
         generator = SplitMix64(state: seed)
         budget = ActivityBudget(at: ActivityWorld.begin)
+        stored = ReportedInstallation(at: ActivityWorld.begin)
         self.fault = fault
         self.tell = tell
     }
@@ -111,7 +87,7 @@ struct ActivityWorld {
     }
 
     private mutating func plan() {
-        schedule(.report(.startToken(phone.startToken), now), at: now)
+        schedule(.report, at: now)
         let isCalm = chance(0.2)
         for _ in 0..<Int.random(in: 1...40, using: &generator) {
             let isUrgent = chance(0.4)
@@ -149,29 +125,46 @@ struct ActivityWorld {
         case .desire(let isUrgent):
             generation += 1
             note("desired \(generation)\(isUrgent ? ", urgent" : "")")
-            session.desire(ActivitySession.Desired(generation: generation, isUrgent: isUrgent))
+            content = .activity(generation, isUrgent: isUrgent)
+            hasSession = true
+            isDue = true
         case .withdraw:
             note("withdrawn")
-            session.withdraw()
+            content = nil
+            isDue = true
         case .user(let choice): act(choice)
         case .setOnline(let isOnline):
             note("phone \(isOnline ? "online" : "offline")")
             deliver(phone.setOnline(isOnline, at: now, using: &generator))
         case .apple(let isUp): isAppleUp = isUp
         case .send(let push): try send(push)
-        case .settle(let request, let result):
-            note("request \(request): \(result)")
-            let isIgnored = fault == .ignoresUnregistered && result != .accepted && result != .notSent
-            if let dead = session.settled(request, isIgnored ? .accepted : result, at: now) {
-                knownDead.insert(dead.token)
-            }
-            if case .unregistered = result, isIgnored, let push = waiting[request] { knownDead.insert(push.token) }
-            waiting[request] = nil
-        case .report(let report, let time): receive(report, madeAt: time)
-        case .tick: break
+        case .settle(let id, let result): try settle(id, result)
+        case .report: try sendReports()
+        case .tick: isDue = isDue || now >= dueAt ?? .max
         }
-        try perform()
+        if isDue, hasSession { try step() }
         try checkCards()
+    }
+
+    private mutating func settle(_ id: APNsID, _ result: PushResult) throws(Violation) {
+        note("push \(id): \(result)")
+        guard let push = waiting.removeValue(forKey: id) else { return }
+        var end = SessionResult(id: id, state: .delivered, status: 200, endedAt: now * 1_000)
+        switch result {
+        case .accepted: break
+        case .expired, .cancelled:
+            end.state = if case .expired = result { .expired } else { .cancelled }
+            end.status = nil
+        case .unregistered(let since):
+            knownDead.insert(push.token)
+            if fault != .ignoresUnregistered {
+                end.state = .refused
+                end.status = 410
+                stored.unregister(try ReportedInstallation.token(push.token), since: since)
+            }
+        }
+        results.append(end)
+        isDue = true
     }
 
     private mutating func act(_ choice: Int) {
@@ -187,103 +180,113 @@ struct ActivityWorld {
         }
     }
 
-    /// Sends reports of the app to the relay: late, lost or twice, but not in the quiet.
-    private mutating func deliver(_ reports: [Report]) {
-        for report in reports {
-            guard !isQuiet else {
-                schedule(.report(report, now), at: now + 1)
-                continue
-            }
-            if chance(0.05) { continue }
-            let delay =
-                chance(0.1)
-                ? Int64.random(in: 1...7_200, using: &generator) : Int64.random(in: 0...5, using: &generator)
-            schedule(.report(report, now), at: now + delay)
-            if chance(0.05) { schedule(.report(report, now), at: now + delay + 60) }
+    /// Lets the app send what it reports: soon, and in the quiet always; otherwise when it runs again.
+    private mutating func deliver(_ new: [Report]) {
+        guard !new.isEmpty else { return }
+        reports += new
+        if !isQuiet, chance(0.15) {
+            if chance(0.6) { schedule(.user(8), at: now + Int64.random(in: 1...7_200, using: &generator)) }
+        } else {
+            schedule(.report, at: now + (isQuiet ? 1 : Int64.random(in: 0...5, using: &generator)))
         }
     }
 
-    private mutating func receive(_ report: Report, madeAt time: Int64) {
-        note("report \(report)")
-        switch report {
-        case .startToken(let token): knownDead.remove(token)
-        case .cards(let cards):
-            if fault == .ignoresNewTokens, cards.contains(where: { isKnown($0.id) }) { return }
-            for card in cards { knownDead.remove(card.token ?? "") }
-        case .card, .gone, .allowed, .allGone: break
-        }
-        session.record(report, madeAt: time, at: now)
-    }
-
-    private func isKnown(_ id: String) -> Bool {
-        if case .live(let card) = session.belief.phase { card.id == id } else { false }
-    }
-
-    // MARK: Pushes
-
-    private mutating func perform() throws(Violation) {
-        for action in session.actions(at: now, within: &budget) {
-            note("\(action)")
-            switch action {
-            case .start(let request, let token, let generation, let timestamp):
-                try count(start: token)
-                try queue(
-                    Push(
-                        request: request,
-                        kind: .start,
-                        token: token,
-                        generation: generation,
-                        timestamp: timestamp,
-                        sentAt: now
-                    )
-                )
-                if fault == .startsTwice {
-                    try queue(
-                        Push(
-                            request: -request,
-                            kind: .start,
-                            token: token,
-                            generation: generation,
-                            timestamp: timestamp + 1,
-                            sentAt: now
-                        )
-                    )
-                }
-            case .update(let request, let token, let update):
-                let priority = fault == .alwaysUrgent ? 10 : update.priority
-                if priority == 10 { try countUrgent() }
-                try queue(
-                    Push(
-                        request: request,
-                        kind: .update,
-                        token: token,
-                        generation: update.generation,
-                        timestamp: fault == .repeatsTimestamps ? now - now % 3_600 : update.timestamp,
-                        priority: priority,
-                        sentAt: now
-                    )
-                )
-            case .end(let request, let token, let timestamp):
-                if fault == .forgetsEnds {
-                    schedule(.settle(request, .accepted), at: now + 1)
-                } else {
-                    try queue(
-                        Push(
-                            request: request,
-                            kind: .end,
-                            token: token,
-                            generation: 0,
-                            timestamp: timestamp,
-                            sentAt: now
-                        )
-                    )
-                }
-            case .alert: break
-            case .cancel(let request):
-                if waiting[request] != nil, !isAppleUp { schedule(.settle(request, .notSent), at: now) }
+    /// Sends the reports in their order, and the state that the app finds then.
+    private mutating func sendReports() throws(Violation) {
+        let sent = reports + phone.wake(at: now)
+        reports = []
+        note("reports \(sent)")
+        for report in sent {
+            switch report {
+            case .startToken(let token): knownDead.remove(token)
+            case .cards(let cards): for card in cards { knownDead.remove(card.token ?? "") }
+            case .gone, .allowed, .allGone: break
             }
         }
-        if let next = session.nextTime { schedule(.tick, at: max(next, now + 1)) }
+        let knownID: String? =
+            if fault == .ignoresNewTokens, case .live(let card) = state.activity.assumed.phase { card.id } else { nil }
+        if try stored.apply(sent, ignoringTokensOf: knownID, at: now) { isDue = true }
+    }
+
+    // MARK: Steps
+
+    private mutating func step() throws(Violation) {
+        isDue = false
+        if chance(0.01) { try restart() }
+        var count = pushCount
+        let plan = state.step(
+            content,
+            revision: Int64(generation),
+            of: ReportedInstallation.surface,
+            on: stored.installation,
+            results: results,
+            at: now * 1_000,
+            within: &budget,
+            ids: {
+                count += 1
+                return APNsID(randomBits: (count, 0))
+            }
+        )
+        pushCount = count
+        results = []
+        for send in plan.sends { try perform(send) }
+        for id in plan.cancelled where waiting[id] != nil && !isAppleUp { schedule(.settle(id, .cancelled), at: now) }
+        dueAt = plan.dueAt.map { $0 / 1_000 }
+        if let dueAt {
+            guard dueAt > now else { throw Violation(description: "\(now): the next step is due at once") }
+            schedule(.tick, at: dueAt)
+        }
+        guard plan.isFinished else { return }
+        note("finished")
+        state = SurfaceSessionState()
+        hasSession = false
+    }
+
+    /// Replaces the state by that which a relay reads after a restart.
+    private mutating func restart() throws(Violation) {
+        note("restart")
+        let read = try? SurfaceSessionState(stored: state.stored)
+        guard let read, read == state else { throw Violation(description: "\(now): the stored state differs") }
+        state = read
+    }
+
+    private mutating func perform(_ send: SurfacePlan.Send) throws(Violation) {
+        note("\(send.content) \(send.snapshot.id)")
+        let token = String(decoding: send.token.bytes, as: UTF8.self)
+        let number = send.snapshot.id.split(separator: "@").last.flatMap { Int($0) } ?? 0
+        func push(_ kind: Push.Kind, _ timestamp: Int64, _ priority: Int = 10) -> Push {
+            Push(
+                id: send.id,
+                kind: kind,
+                token: token,
+                generation: number,
+                timestamp: timestamp,
+                priority: priority,
+                sentAt: now
+            )
+        }
+        switch send.content {
+        case .start(let timestamp):
+            try count(start: token)
+            try queue(push(.start, timestamp))
+            guard fault == .startsTwice else { return }
+            var copy = push(.start, timestamp + 1)
+            copy.id = nil
+            try queue(copy)
+        case .update(let update):
+            let priority = fault == .alwaysUrgent ? 10 : update.priority
+            if priority == 10 { try countUrgent() }
+            let timestamp = fault == .repeatsTimestamps ? now - now % 3_600 : update.timestamp
+            try queue(push(.update, timestamp, priority))
+        case .end(let timestamp):
+            if fault == .forgetsEnds {
+                waiting[send.id] = push(.end, timestamp)
+                schedule(.settle(send.id, .accepted), at: now + 1)
+            } else {
+                try queue(push(.end, timestamp))
+            }
+        case .notification, .background: throw Violation(description: "\(now): the phone has no device token")
+        }
     }
 
     private mutating func queue(_ push: Push) throws(Violation) {
@@ -292,23 +295,29 @@ struct ActivityWorld {
         guard !knownDead.contains(push.token) else {
             throw Violation(description: "\(now): a push to \(push.token), which is known to be unregistered")
         }
-        if push.request > 0 { waiting[push.request] = push }
+        if let id = push.id { waiting[id] = push }
         schedule(.send(push), at: now + Int64.random(in: 0...2, using: &generator))
     }
 
     private mutating func send(_ push: Push) throws(Violation) {
-        guard push.request < 0 || waiting[push.request] != nil else { return }
+        if let id = push.id, waiting[id] == nil { return }
         guard isAppleUp else {
             // The outbox tries again until the push expires.
-            let isOver = now > push.sentAt + 600
-            schedule(isOver ? .settle(push.request, .notSent) : .send(push), at: now + 30)
+            if let id = push.id, now > push.sentAt + 600 {
+                schedule(.settle(id, .expired), at: now + 30)
+            } else {
+                schedule(.send(push), at: now + 30)
+            }
             return
         }
-        if let since = phone.deadTokens[push.token], chance(0.7) {
-            schedule(.settle(push.request, .unregistered(since: since)), at: now)
-            return
+        let since = phone.deadTokens[push.token]
+        if let id = push.id {
+            if let since, chance(0.7) {
+                schedule(.settle(id, .unregistered(since: since)), at: now)
+                return
+            }
+            schedule(.settle(id, .accepted), at: now)
         }
-        schedule(.settle(push.request, .accepted), at: now)
         deliver(phone.receive(push, at: now, using: &generator))
     }
 
@@ -330,12 +339,8 @@ struct ActivityWorld {
     }
 
     /// Two cards may be on the phone only while one replaces the other and the app has not run since.
-    private mutating func checkCards() throws(Violation) {
-        guard phone.cards.count > 1 else {
-            twoCardsSince = nil
-            return
-        }
-        guard phone.cards.count == 2 else { throw Violation(description: "\(now): \(phone.cards.count) cards") }
+    private func checkCards() throws(Violation) {
+        guard phone.cards.count <= 2 else { throw Violation(description: "\(now): \(phone.cards.count) cards") }
     }
 
     /// Lets the outage end, brings the phone online, opens the app, and checks the state that remains.
@@ -360,28 +365,30 @@ struct ActivityWorld {
 
     private func checkEnd() throws(Violation) {
         let shown = phone.cards.filter(\.isActive)
-        guard let desired = session.desired else {
+        let phase = state.activity.assumed.phase
+        guard content != nil else {
             guard shown.isEmpty else {
-                throw Violation(description: "a card is left of a surface that is not desired: \(session.belief.phase)")
+                throw Violation(description: "a card is left of a surface that is not desired: \(phase)")
             }
             return
         }
-        if let reason = session.absence {
+        if let reason = state.activity.absence {
             let isTrue: Bool =
                 switch reason {
                 case .notAllowed: !phone.isAllowed
                 case .declined, .startBudgetSpent, .neverConfirmed: shown.isEmpty
-                case .noStartToken, .refused: false
+                case .noStartToken, .refused, .alertsNotAllowed, .noDeviceToken: false
                 }
             guard isTrue else { throw Violation(description: "absent because of \(reason), which is not so") }
             return
         }
-        if case .unconfirmed = session.belief.phase, shown.isEmpty { return }
+        if case .unconfirmed = phase, shown.isEmpty { return }
         var isReplacing = false
-        if case .live(let card) = session.belief.phase { isReplacing = card.successor != nil }
-        guard shown.count == 1 || isReplacing, shown.first?.generation == desired.generation else {
-            let facts = "desired \(desired.generation), shown \(shown.map(\.generation))"
-            throw Violation(description: "\(facts): \(session.belief.phase)")
+        if case .live(let card) = phase { isReplacing = card.successor != nil }
+        guard shown.count == 1 || isReplacing, shown.first?.generation == generation else {
+            throw Violation(
+                description: "desired \(generation), shown \(shown.map(\.generation)): \(phase)"
+            )
         }
     }
 }

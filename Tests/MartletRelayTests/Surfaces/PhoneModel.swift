@@ -126,7 +126,7 @@ struct PhoneModel {
         reports.append(
             .cards(
                 cards.filter(\.isActive).map { card in
-                    ActivityBelief.CardReport(
+                    ActivityWorld.CardReport(
                         id: card.id,
                         token: card.hasToken ? card.token : nil,
                         startedAt: card.startedAt,

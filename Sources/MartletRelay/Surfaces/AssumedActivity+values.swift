@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+
+extension AssumedActivity {
+    /// The report of an app about a surface, derived from its installation in each step.
+    struct Report: Sendable, Hashable {
+        /// The token that starts activities of the surface's attributes type; nil for none.
+        var startToken: ReportedToken?
+        /// Whether the user allows Live Activities of the app.
+        var isAllowed = true
+        /// The activities that run, in the order of their starts.
+        var running: [RunningCard] = []
+        /// The activities that have ended.
+        var ended: [EndedReport] = []
+        /// The time of the app's last report, in seconds since 1970.
+        var seenAt: Int64
+    }
+
+    /// A token that the app has reported.
+    struct ReportedToken: Sendable, Hashable, Codable {
+        var token: DeviceToken
+        /// The time of the report in seconds since 1970.
+        var reportedAt: Int64
+
+        /// Returns whether APNs has reported the token as unregistered since.
+        func isUnregistered(_ unregistered: ReportedToken?) -> Bool {
+            unregistered.map { $0.token == token && reportedAt <= $0.reportedAt } ?? false
+        }
+    }
+
+    /// An activity of the surface that runs, as the app reports it.
+    struct RunningCard: Sendable, Hashable {
+        /// The identifier of the activity on the phone.
+        var id: String
+        /// The update token; nil while the system has issued none, as before the user allows the activity.
+        var token: ReportedToken?
+        /// The phone's time of the start, in seconds since 1970; nil if it is not known.
+        var startedAt: Int64?
+        /// Whether a push started the activity, rather than the app; nil if it is not known.
+        var isStartedByPush: Bool?
+
+        /// Returns the time of the start, limited to the last seconds, because the clock of the phone may be wrong by
+        /// years.
+        func startedAt(within seconds: Int64, of now: Int64) -> Int64 { min(max(startedAt ?? now, now - seconds), now) }
+    }
+
+    /// An activity of the surface that has ended, as the app reports it.
+    struct EndedReport: Sendable, Hashable {
+        /// The identifier of the activity on the phone.
+        var id: String
+        /// Whether the user removed the card, rather than the app, a push or the system.
+        var isByUser: Bool
+        /// Whether a push may have started the activity.
+        var mayBeStartedByPush: Bool
+    }
+
+    /// A start of a card.
+    struct Start: Sendable, Hashable, Codable {
+        /// The generation that the card shows; 0 for one that was not started by the session.
+        let generation: Int
+        /// The token; nil for a card that was not started by the session.
+        let token: DeviceToken?
+        /// The time of the start, and then of its acceptance, in seconds since 1970.
+        private(set) var at: Int64
+        /// Whether the start was asked to be cancelled before it is sent.
+        var isCancelled = false
+        /// The identifier of the activity, once the app has reported it without an update token.
+        var card: String?
+
+        init(generation: Int, token: DeviceToken?, at now: Int64) {
+            self.generation = generation
+            self.token = token
+            at = now
+        }
+
+        /// Creates the start of a card that the app has reported, and whose update token is not known.
+        init(of running: RunningCard, at now: Int64) {
+            self.init(
+                generation: 0,
+                token: nil,
+                at: running.startedAt(within: AssumedActivity.policy.longestLife, of: now)
+            )
+            card = running.id
+        }
+
+        /// Returns the start as APNs accepted it at a time.
+        func accepted(at now: Int64) -> Start { Start(generation: generation, token: token, at: now) }
+    }
+
+    /// The start of the card that shall replace a card before the system ends it.
+    struct Successor: Sendable, Hashable, Codable {
+        private(set) var start: Start
+        let request: Int
+        private(set) var isAccepted = false
+
+        init(start: Start, request: Int) {
+            self.start = start
+            self.request = request
+        }
+
+        /// Creates a successor whose start APNs has accepted.
+        init(accepted start: Start) {
+            self.init(start: start, request: 0)
+            isAccepted = true
+        }
+
+        /// Returns the successor as APNs accepted its start at a time.
+        func accepted(at now: Int64) -> Successor { Successor(accepted: start.accepted(at: now)) }
+    }
+
+    /// A card that is no longer on the phone, as long as the app lists its activity.
+    struct EndedCard: Sendable, Hashable, Codable {
+        let id: String
+        /// The last token of the card; nil if it had none.
+        let token: DeviceToken?
+        /// The time of the report, or of the push that ended it, in seconds since 1970.
+        let time: Int64
+        /// Whether the app has reported the end.
+        let isReported: Bool
+    }
+
+    /// An activity on the phone whose token is known.
+    struct Card: Sendable, Hashable, Codable {
+        let id: String
+        private(set) var token: DeviceToken
+        let startedAt: Int64
+        /// The generation that the card is assumed to show; 0 when it is not known.
+        private(set) var shown = 0
+        /// The time since which it does, in seconds since 1970.
+        private(set) var shownAt: Int64
+        /// The generation of the last update that APNs refused.
+        private(set) var refused = 0
+        /// The time of the last update, in seconds since 1970.
+        private(set) var sentAt: Int64
+        /// The push to the card that is being sent, with its generation and its token.
+        private(set) var request: Int?
+        private(set) var sending = 0
+        private(set) var sentTo: DeviceToken
+        /// Whether the push was asked to be cancelled before it is sent.
+        var isCancelled = false
+        var successor: Successor?
+
+        /// Creates a card from a report that arrived at a time.
+        ///
+        /// It counts as started during the last eight hours, after which the system ends it.
+        init(_ running: RunningCard, _ token: DeviceToken, at now: Int64) {
+            id = running.id
+            self.token = token
+            sentTo = token
+            startedAt = running.startedAt(within: 8 * 3600, of: now)
+            sentAt = startedAt
+            shownAt = startedAt
+        }
+
+        /// Whether the card shows older content than the desired.
+        func lacks(_ desired: ActivitySession.Desired) -> Bool { desired.generation > max(shown, refused) }
+
+        mutating func send(_ generation: Int, as request: Int, at now: Int64) {
+            self.request = request
+            isCancelled = false
+            sending = generation
+            sentTo = token
+            sentAt = now
+        }
+
+        /// Records that the card shows a generation since a time.
+        mutating func show(_ generation: Int, since time: Int64) {
+            shown = generation
+            shownAt = time
+        }
+
+        /// Records the result of the push that is being sent.
+        mutating func settle(_ result: SurfacePushResult, at time: Int64) {
+            request = nil
+            switch result {
+            // APNs accepts pushes to a token that was replaced without delivering them.
+            case .accepted: if sentTo == token { show(sending, since: time) }
+            case .refused: refused = sending
+            // The next update need not keep an interval from one that was not sent.
+            case .notSent: sentAt = startedAt
+            case .unregistered: break
+            }
+        }
+
+        /// Replaces the token by a reported one; with another token, the content of the card is not known any more.
+        mutating func replaceToken(_ reported: DeviceToken) {
+            if reported != token { shown = 0 }
+            token = reported
+        }
+
+        /// The card without a push that is being sent, and without a successor.
+        var withoutRequests: Card {
+            var card = self
+            card.request = nil
+            card.successor = nil
+            return card
+        }
+    }
+}
+
+extension AssumedActivity {
+    /// Returns the start that a request makes; nil for another request.
+    func start(of request: Int) -> Start? {
+        switch phase {
+        case .starting(let start, request): start
+        case .live(let card), .ending(let card, _):
+            card.successor.flatMap { $0.request == request ? $0.start : nil }
+        case .none, .starting, .unconfirmed: nil
+        }
+    }
+}

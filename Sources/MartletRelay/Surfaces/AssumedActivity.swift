@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+
+/// The assumed state of the Live Activity of a surface on one phone, from what its app has reported and the results of
+/// pushes.
+///
+/// An accepted start is not a card: the phase stays ``Phase/unconfirmed(_:)`` until the app reports the token of one.
+struct AssumedActivity: Sendable, Hashable, Codable {
+    /// The card of the surface.
+    enum Phase: Sendable, Hashable, Codable {
+        /// No card is on the phone.
+        case none
+        /// A start is being sent, with the number of its request. Its acceptance leads to ``unconfirmed(_:)``.
+        case starting(Start, Int)
+        /// The phone may show the card, which cannot be updated until its token arrives: APNs accepted its start, or
+        /// the app has reported it without a token.
+        case unconfirmed(Start)
+        /// The card is on the phone and its token is known.
+        case live(Card)
+        /// The end of the card is being sent, with the number of its request.
+        case ending(Card, Int)
+    }
+
+    static let policy = ActivityPolicy()
+
+    var phase = Phase.none
+    /// The token that starts activities of the surface's attributes type.
+    private(set) var startToken: ReportedToken?
+    /// The start token that APNs reported as unregistered last, and the time of that.
+    private var unregisteredStart: ReportedToken?
+    /// Whether the user allows Live Activities of the app.
+    private(set) var isAllowed = true
+    /// Whether the user has removed the last card.
+    var isRemovedByUser = false
+    /// The time of the app's last report, in seconds since 1970.
+    private(set) var seenAt: Int64 = 0
+    /// The cards that another card has replaced, until APNs has accepted their end.
+    var superseded: [Card] = []
+    /// The cards that have ended and that the app still lists.
+    ///
+    /// Only another token, or a later report of the same one, brings a card back.
+    private var endedCards: [EndedCard] = []
+
+    // MARK: Reports of the app
+
+    /// Records everything that the app has reported.
+    ///
+    /// A known card that does not run with a token any more has ended.
+    mutating func record(_ report: Report, at now: Int64) {
+        startToken = report.startToken.flatMap { $0.isUnregistered(unregisteredStart) ? nil : $0 }
+        isAllowed = report.isAllowed
+        seenAt = report.seenAt
+        let listed = Set(report.running.map(\.id) + report.ended.map(\.id))
+        endedCards.removeAll { !listed.contains($0.id) }
+        // The system ends all activities when the user no longer allows them.
+        if !isAllowed { for card in report.running { forget(card.id, card.token?.token, at: now) } }
+        let ends = recordEnds(report.ended, at: now)
+        let reachable = Set(report.running.filter { $0.token != nil && !isOver($0) }.map(\.id))
+        for card in cards where !reachable.contains(card.id) { remove(card, isByUser: false, at: now) }
+        for card in report.running where !isOver(card) {
+            if let token = card.token?.token { record(card, token, at: now) }
+        }
+        recordStart(report.running.last { $0.token == nil && !isOver($0) }, ends, at: now)
+    }
+
+    /// The cards whose tokens are known.
+    private var cards: [Card] {
+        switch phase {
+        case .live(let card), .ending(let card, _): superseded + [card]
+        case .none, .starting, .unconfirmed: superseded
+        }
+    }
+
+    /// Records ends, and returns those of cards that were not known.
+    private mutating func recordEnds(_ reports: [EndedReport], at now: Int64) -> [EndedReport] {
+        var unknown: [EndedReport] = []
+        for end in reports {
+            let earlier = endedCards.first { $0.id == end.id }
+            if earlier?.isReported == true { continue }
+            if let card = cards.first(where: { $0.id == end.id }) {
+                remove(card, isByUser: end.isByUser, at: now)
+            } else if earlier == nil {
+                unknown.append(end)
+            }
+            forget(end.id, nil, at: now, isReported: true)
+        }
+        return unknown
+    }
+
+    private mutating func record(_ running: RunningCard, _ token: DeviceToken, at now: Int64) {
+        endedCards.removeAll { $0.id == running.id }
+        if let index = superseded.firstIndex(where: { $0.id == running.id }) {
+            superseded[index].replaceToken(token)
+            return
+        }
+        switch phase {
+        case .live(var card) where card.id == running.id:
+            card.replaceToken(token)
+            phase = .live(card)
+        case .ending(var card, let request) where card.id == running.id:
+            card.replaceToken(token)
+            phase = .ending(card, request)
+        case .none, .starting, .unconfirmed, .live, .ending:
+            adopt(Card(running, token, at: now), isStartedByPush: running.isStartedByPush)
+        }
+    }
+
+    /// Compares a start with the card that runs without a token, and with the ends of cards that were not known.
+    private mutating func recordStart(_ waiting: RunningCard?, _ ends: [EndedReport], at now: Int64) {
+        let isRemoved = waiting == nil && ends.contains { $0.isByUser && $0.mayBeStartedByPush }
+        switch phase {
+        case .none:
+            if let waiting { phase = .unconfirmed(Start(of: waiting, at: now)) }
+        case .starting: isRemovedByUser = isRemovedByUser || isRemoved
+        case .unconfirmed(var start):
+            if let waiting {
+                start.card = waiting.id
+                phase = .unconfirmed(start)
+            } else if let card = start.card {
+                isRemovedByUser = ends.contains { $0.id == card && $0.isByUser }
+                phase = .none
+            } else {
+                isRemovedByUser = isRemovedByUser || isRemoved
+                if !isAllowed || hasMadeNoCard(start, at: now) { phase = .none }
+            }
+        case .live(var card):
+            guard waiting == nil, let successor = card.successor, successor.isAccepted,
+                hasMadeNoCard(successor.start, at: now)
+            else { return }
+            card.successor = nil
+            phase = .live(card)
+        case .ending: break
+        }
+    }
+
+    /// Returns whether the app has reported no card although it was running after the start had expired.
+    private func hasMadeNoCard(_ start: Start, at now: Int64) -> Bool {
+        absenceTime(of: start).map { now >= $0 } ?? false
+    }
+
+    /// The time from which a start has made no card, unless the app reports one; nil if the app has reported its card,
+    /// or nothing since the start expired.
+    func absenceTime(of start: Start) -> Int64? {
+        let isOver = start.card == nil && seenAt > start.at + Self.policy.startExpiration
+        return isOver ? seenAt + Self.policy.reportDelay : nil
+    }
+
+    /// Forgets a start whose card the system has ended by now.
+    mutating func abandon(_ start: Start, at now: Int64) {
+        if let card = start.card { forget(card, nil, at: now) }
+        phase = .none
+    }
+
+    // MARK: Cards
+
+    /// Makes a card the one of the surface.
+    ///
+    /// A start that is on its way then is that of its successor, unless it made the card.
+    private mutating func adopt(_ new: Card, isStartedByPush: Bool?) {
+        var card = new
+        let pending: Successor? =
+            switch phase {
+            case .starting(let start, let request): Successor(start: start, request: request)
+            case .unconfirmed(let start): Successor(accepted: start)
+            case .live(let other), .ending(let other, _): other.successor
+            case .none: nil
+            }
+        switch phase {
+        case .live(let other), .ending(let other, _):
+            // The app shows the newest of its cards, so the older is ended.
+            guard card.startedAt >= other.startedAt else {
+                superseded.append(card)
+                return
+            }
+            superseded.append(other.withoutRequests)
+        case .none, .starting, .unconfirmed: break
+        }
+        if let pending, isStartedByPush == true || pending.start.card == card.id {
+            card.show(pending.start.generation, since: card.startedAt)
+        } else if isStartedByPush == false {
+            card.successor = pending
+        }
+        isRemovedByUser = false
+        phase = .live(card)
+    }
+
+    /// Records that a card is no longer on the phone.
+    private mutating func remove(_ known: Card, isByUser: Bool, at time: Int64) {
+        forget(known.id, known.token, at: time)
+        superseded.removeAll { $0.id == known.id }
+        switch phase {
+        case .live(let card) where card.id == known.id:
+            isRemovedByUser = isByUser
+            phase = phase(without: card)
+        case .ending(let card, _) where card.id == known.id: phase = phase(without: card)
+        case .none, .starting, .unconfirmed, .live, .ending: break
+        }
+    }
+
+    private mutating func forget(_ id: String, _ token: DeviceToken?, at time: Int64, isReported: Bool = false) {
+        endedCards.removeAll { $0.id == id }
+        endedCards.append(EndedCard(id: id, token: token, time: time, isReported: isReported))
+    }
+
+    /// Returns whether a running activity is that of an ended card: its token is the same, and was not reported since.
+    private func isOver(_ running: RunningCard) -> Bool {
+        guard let card = endedCards.first(where: { $0.id == running.id }) else { return false }
+        guard let token = running.token else { return true }
+        return token.token == card.token && token.reportedAt <= card.time
+    }
+
+    /// Returns the phase after a card has ended: its successor may be on the phone.
+    private func phase(without card: Card) -> Phase {
+        guard let successor = card.successor else { return .none }
+        return successor.isAccepted ? .unconfirmed(successor.start) : .starting(successor.start, successor.request)
+    }
+
+    /// The time from which nothing of the surface is on the phone, in seconds since 1970; nil while a card may be.
+    ///
+    /// An ended card that the app still lists is remembered for as long as the phone could show it, so that it is not
+    /// taken for one that runs.
+    var goneAt: Int64? {
+        guard phase == .none, superseded.isEmpty else { return nil }
+        return endedCards.filter { !$0.isReported }.map { $0.time + Self.policy.longestLife }.max() ?? .min
+    }
+
+    // MARK: Results of pushes
+
+    /// Records the result of a push, which ended at a time.
+    mutating func record(_ result: SurfacePushResult, of request: Int, at time: Int64) {
+        if let index = superseded.firstIndex(where: { $0.request == request }) {
+            let card = superseded[index]
+            if isEndOver(of: card, result) {
+                superseded.remove(at: index)
+                forget(card.id, card.token, at: time)
+            } else {
+                superseded[index].settle(.notSent, at: time)
+            }
+            return
+        }
+        switch phase {
+        case .starting(let start, request):
+            forgetToken(of: start, result, at: time)
+            phase = result == .accepted ? .unconfirmed(start.accepted(at: time)) : .none
+        case .live(var card):
+            if let successor = card.successor, successor.request == request {
+                forgetToken(of: successor.start, result, at: time)
+                card.successor = result == .accepted ? successor.accepted(at: time) : nil
+                phase = .live(card)
+            } else if card.request == request {
+                record(result, ofUpdateOf: card, at: time)
+            }
+        case .ending(var card, let end):
+            if let successor = card.successor, successor.request == request {
+                forgetToken(of: successor.start, result, at: time)
+                card.successor = result == .accepted ? successor.accepted(at: time) : nil
+                phase = .ending(card, end)
+            } else if request == end {
+                record(result, ofEndOf: card, at: time)
+            }
+        case .none, .starting, .unconfirmed: break
+        }
+    }
+
+    private mutating func record(_ result: SurfacePushResult, ofUpdateOf known: Card, at time: Int64) {
+        var card = known
+        // A token that was reported meanwhile is a newer one.
+        if result == .unregistered, card.token == card.sentTo {
+            forget(card.id, card.token, at: time)
+            phase = phase(without: card)
+        } else {
+            card.settle(result, at: time)
+            phase = .live(card)
+        }
+    }
+
+    private mutating func record(_ result: SurfacePushResult, ofEndOf known: Card, at time: Int64) {
+        var card = known
+        if isEndOver(of: card, result) {
+            forget(card.id, card.token, at: time)
+            phase = phase(without: card)
+        } else {
+            card.settle(.notSent, at: time)
+            phase = .live(card)
+        }
+    }
+
+    /// Returns whether an end needs no repetition.
+    ///
+    /// It does when it was not sent, or was sent to a token that the app has replaced meanwhile.
+    private func isEndOver(of card: Card, _ result: SurfacePushResult) -> Bool {
+        switch result {
+        case .accepted, .unregistered: card.token == card.sentTo
+        case .refused: true
+        case .notSent: false
+        }
+    }
+
+    private mutating func forgetToken(of start: Start, _ result: SurfacePushResult, at time: Int64) {
+        guard result == .unregistered, let token = start.token else { return }
+        let unregistered = ReportedToken(token: token, reportedAt: time)
+        unregisteredStart = unregistered
+        if let known = startToken, known.isUnregistered(unregistered) { startToken = nil }
+    }
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LiveSurfaces
+internal import MartletCore
+internal import MartletOutbox
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The state of one surface on one installation: the pushes that were sent, and the assumed state of the phone.
+///
+/// A step compares the content of the surface with everything that the app has reported so far, rather than with single
+/// events, so that a step without news sends nothing, and a step that was lost is made up for by the next.
+struct SurfaceSessionState: Sendable, Hashable, Codable {
+    /// A push whose result is not known yet.
+    struct PendingPush: Sendable, Hashable, Codable {
+        let id: APNsID
+        let kind: SurfaceKind
+        let revision: Int64
+        /// The token; for a Live Activity it is that of the request.
+        let token: DeviceToken
+        /// The number of the request of ``activity``; nil for other kinds.
+        let request: Int?
+        /// Whether the push was asked to be cancelled before it is sent.
+        var isCancelled = false
+    }
+
+    /// The pushes that were sent of a kind that is not a Live Activity.
+    struct SentSnapshot: Sendable, Hashable, Codable {
+        /// The newest revision that APNs accepted, and the time of that in milliseconds since 1970; 0 for none.
+        var revision: Int64 = 0
+        var acceptedAt: Int64 = 0
+        /// The newest revision that APNs refused.
+        var refused: Int64 = 0
+        /// The reason the newest revision was not sent.
+        var absence: ActivitySession.Absence?
+    }
+
+    /// A snapshot with which a Live Activity can be ended after its surface was withdrawn.
+    private struct StoredSnapshot: Sendable, Hashable, Codable {
+        let revision: Int64
+        let json: String
+    }
+
+    /// The time for which nothing is sent after a push was not sent although it was not asked to be cancelled, in
+    /// milliseconds: the outbox does not store a push to a token that it knows to be unregistered.
+    private static let pause: Int64 = 15_000
+    /// The time after which a step follows whose actions were not possible, in milliseconds.
+    private static let retryInterval: Int64 = 60_000
+
+    private(set) var activity = ActivitySession()
+    /// The pushes that were sent of the other kinds, by their raw values.
+    private(set) var sent: [String: SentSnapshot] = [:]
+    private(set) var pending: [PendingPush] = []
+    /// The last snapshot of the Live Activity while it may be on the phone.
+    private var lastSnapshot: StoredSnapshot?
+    /// The device token that APNs reported as unregistered last, and the time of that.
+    private var unregisteredDevice: AssumedActivity.ReportedToken?
+    /// The time before which nothing is sent, in milliseconds since 1970.
+    private var pausedUntil: Int64 = 0
+
+    /// Creates the state before the first step.
+    init() {}
+
+    // MARK: Steps
+
+    /// Takes the next step.
+    ///
+    /// - Parameters:
+    ///   - content: The content of the surface; nil if the installation shall not show it.
+    ///   - revision: The revision of the surface.
+    ///   - surface: The identifier of the surface.
+    ///   - installation: The installation with everything that its app has reported.
+    ///   - results: The results of earlier pushes since the last step.
+    ///   - now: The time in milliseconds since 1970.
+    ///   - budget: The starts and urgent updates of Live Activities that the installation may still have.
+    ///   - ids: Returns an identifier that no push has.
+    /// - Returns: The pushes to send and to cancel, and the time of the next step.
+    mutating func step(
+        _ content: SurfaceContent?,
+        revision: Int64,
+        of surface: String,
+        on installation: Installation,
+        results: [SessionResult],
+        at now: Int64,
+        within budget: inout ActivityBudget,
+        ids: () -> APNsID
+    ) -> SurfacePlan {
+        var step = Step(content: content, revision: revision, installation: installation, time: now / 1_000)
+        activity.record(
+            AssumedActivity.Report(of: surface, attributesType: content?.attributesType, in: installation),
+            at: step.time
+        )
+        for result in results { record(result) }
+        if let content, content.snapshot(.liveActivity) != nil {
+            activity.desire(
+                ActivitySession.Desired(generation: Int(clamping: revision), isUrgent: content.isUrgent)
+            )
+        } else {
+            activity.withdraw()
+        }
+        if now >= pausedUntil {
+            for action in activity.actions(at: step.time, within: &budget) { perform(action, in: &step, ids) }
+            sendSnapshots(in: &step, ids)
+        }
+        storeSnapshot(of: step)
+        finish(&step.plan, isWithdrawn: content == nil, at: now)
+        return step.plan
+    }
+
+    /// The plan of a step, and what it depends on.
+    private struct Step {
+        let content: SurfaceContent?
+        let revision: Int64
+        let installation: Installation
+        /// The time in seconds since 1970.
+        let time: Int64
+        var plan = SurfacePlan()
+
+        /// The device token; nil if the app has not reported one since APNs reported it as unregistered.
+        func device(_ unregistered: AssumedActivity.ReportedToken?) -> DeviceToken? {
+            guard let token = installation.tokens[Installation.TokenSlot(.device)] else { return nil }
+            return AssumedActivity.ReportedToken(token).isUnregistered(unregistered) ? nil : token.token
+        }
+    }
+
+    private mutating func record(_ result: SessionResult) {
+        guard let index = pending.firstIndex(where: { $0.id == result.id }) else { return }
+        let push = pending.remove(at: index)
+        let end = SurfacePushResult(result)
+        if end == .notSent, !push.isCancelled { pausedUntil = result.endedAt + Self.pause }
+        if let request = push.request {
+            activity.record(end, of: request, at: result.endedAt / 1_000)
+            return
+        }
+        var known = sent[push.kind.rawValue, default: SentSnapshot()]
+        switch end {
+        case .accepted:
+            known.revision = max(known.revision, push.revision)
+            known.acceptedAt = result.endedAt
+        case .refused: known.refused = max(known.refused, push.revision)
+        case .unregistered:
+            unregisteredDevice = AssumedActivity.ReportedToken(
+                token: push.token,
+                reportedAt: result.endedAt / 1_000
+            )
+        case .notSent: break
+        }
+        sent[push.kind.rawValue] = known
+    }
+
+    /// Stores the snapshot of the Live Activity of each revision while it may be on the phone.
+    private mutating func storeSnapshot(of step: Step) {
+        if activity.goneAt != nil {
+            lastSnapshot = nil
+        } else if lastSnapshot?.revision != step.revision, let snapshot = step.content?.snapshot(.liveActivity) {
+            let json = String(decoding: snapshot.json.encoded(), as: UTF8.self)
+            lastSnapshot = StoredSnapshot(revision: step.revision, json: json)
+        }
+    }
+
+    /// Sets the time of the next step, and whether there is one.
+    private func finish(_ plan: inout SurfacePlan, isWithdrawn: Bool, at now: Int64) {
+        if now < pausedUntil {
+            plan.dueAt = pausedUntil
+        } else if isWithdrawn, pending.isEmpty, let time = activity.goneAt {
+            plan.isFinished = now / 1_000 >= time
+            plan.dueAt = plan.isFinished ? nil : time * 1_000
+        } else if let time = activity.nextTime {
+            // The step is due already if its actions were not possible, as without a start in the budget.
+            plan.dueAt = time * 1_000 > now ? time * 1_000 : now + Self.retryInterval
+        }
+    }
+
+    // MARK: Live Activities
+
+    private mutating func perform(_ action: ActivitySession.Action, in step: inout Step, _ ids: () -> APNsID) {
+        switch action {
+        case .start(let request, let token, _, let timestamp):
+            sendCard(.start(timestamp: timestamp), to: token, request, in: &step, ids)
+        case .update(let request, let token, let update):
+            sendCard(.update(update), to: token, request, in: &step, ids)
+        case .end(let request, let token, let timestamp):
+            sendCard(.end(timestamp: timestamp), to: token, request, in: &step, ids)
+        case .alert:
+            if let snapshot = step.content?.notification { sendSnapshot(snapshot, in: &step, ids) }
+        case .cancel(let request): cancel(in: &step) { $0.request == request }
+        }
+    }
+
+    /// Sends a push of the Live Activity.
+    private mutating func sendCard(
+        _ content: SurfacePlan.Send.Content,
+        to token: DeviceToken,
+        _ request: Int,
+        in step: inout Step,
+        _ ids: () -> APNsID
+    ) {
+        guard let snapshot = step.content?.snapshot(.liveActivity) ?? storedSnapshot else {
+            // The stored state was damaged: the card stays until the system ends it.
+            activity.record(.refused, of: request, at: step.time)
+            return
+        }
+        send(content, snapshot, to: token, request, in: &step, ids)
+    }
+
+    /// The last snapshot of the Live Activity.
+    private var storedSnapshot: SurfaceSnapshot? {
+        lastSnapshot.flatMap { try? SurfaceSnapshot(parsing: Array($0.json.utf8)) }
+    }
+
+    private mutating func send(
+        _ content: SurfacePlan.Send.Content,
+        _ snapshot: SurfaceSnapshot,
+        to token: DeviceToken,
+        _ request: Int?,
+        in step: inout Step,
+        _ ids: () -> APNsID
+    ) {
+        let id = ids()
+        step.plan.sends.append(SurfacePlan.Send(id: id, token: token, content: content, snapshot: snapshot))
+        pending.append(
+            PendingPush(id: id, kind: snapshot.kind, revision: step.revision, token: token, request: request)
+        )
+    }
+
+    /// Cancels pushes that meet a condition.
+    private mutating func cancel(in step: inout Step, where isObsolete: (PendingPush) -> Bool) {
+        for index in pending.indices where !pending[index].isCancelled && isObsolete(pending[index]) {
+            pending[index].isCancelled = true
+            step.plan.cancelled.append(pending[index].id)
+        }
+    }
+
+    // MARK: Other kinds
+
+    /// Sends the snapshots that are not those of the Live Activity: each revision once, with one push on its way.
+    private mutating func sendSnapshots(in step: inout Step, _ ids: () -> APNsID) {
+        let snapshots = step.content?.directSnapshots ?? []
+        let (isWithdrawn, revision, kinds) = (step.content == nil, step.revision, Set(snapshots.map(\.kind)))
+        cancel(in: &step) { push in
+            push.request == nil && (isWithdrawn || push.revision < revision && kinds.contains(push.kind))
+        }
+        for snapshot in snapshots {
+            let known = sent[snapshot.kind.rawValue, default: SentSnapshot()]
+            let isPending = pending.contains { $0.kind == snapshot.kind && $0.request == nil }
+            guard revision > max(known.revision, known.refused), !isPending else { continue }
+            sendSnapshot(snapshot, in: &step, ids)
+        }
+    }
+
+    /// Sends a snapshot to the device token.
+    private mutating func sendSnapshot(_ snapshot: SurfaceSnapshot, in step: inout Step, _ ids: () -> APNsID) {
+        let isNotification = snapshot.kind == .notification
+        guard !isNotification || step.installation.permissions[.alerts] ?? true else {
+            sent[snapshot.kind.rawValue, default: SentSnapshot()].absence = .alertsNotAllowed
+            return
+        }
+        guard let token = step.device(unregisteredDevice) else {
+            sent[snapshot.kind.rawValue, default: SentSnapshot()].absence = .noDeviceToken
+            return
+        }
+        sent[snapshot.kind.rawValue, default: SentSnapshot()].absence = nil
+        send(isNotification ? .notification : .background, snapshot, to: token, nil, in: &step, ids)
+    }
+}
+
+// MARK: - The stored form
+
+/// An error for a stored state that cannot be read.
+struct UnreadableSessionState: Error, Sendable, Hashable {}
+
+extension SurfaceSessionState {
+    /// Reads a stored state; without bytes, it is that before the first step.
+    init(stored: [UInt8]) throws(UnreadableSessionState) {
+        guard !stored.isEmpty else {
+            self.init()
+            return
+        }
+        guard let state = try? JSONDecoder().decode(SurfaceSessionState.self, from: Data(stored)) else {
+            throw UnreadableSessionState()
+        }
+        self = state
+    }
+
+    /// The state as JSON.
+    var stored: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Encoding fails only for numbers with a fraction, of which the state has none.
+        return (try? encoder.encode(self)).map { Array($0) } ?? []
+    }
+}

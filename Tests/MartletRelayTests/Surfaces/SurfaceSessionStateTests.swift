@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LiveSurfaces
+import MartletCore
+import MartletOutbox
+import Testing
+
+@testable import MartletRelay
+
+/// The steps of a surface on an installation, with the Live Activity and the other kinds.
+struct SurfaceSessionStateTests {
+    private typealias Send = SurfacePlan.Send.Content
+
+    /// A session with the installation, the clock, and what was planned last.
+    private struct Bench {
+        var state = SurfaceSessionState()
+        var stored: ReportedInstallation
+        var budget: ActivityBudget
+        var now: Int64 = 1_800_000_000
+        var revision: Int64 = 0
+        var content: SurfaceContent?
+        var plan = SurfacePlan()
+        private var count: UInt64 = 0
+
+        init() {
+            stored = ReportedInstallation(at: now)
+            budget = ActivityBudget(at: now)
+        }
+
+        mutating func step(_ results: [SessionResult] = []) {
+            var number = count
+            plan = state.step(
+                content,
+                revision: revision,
+                of: ReportedInstallation.surface,
+                on: stored.installation,
+                results: results,
+                at: now * 1_000,
+                within: &budget,
+                ids: {
+                    number += 1
+                    return APNsID(randomBits: (number, 0))
+                }
+            )
+            count = number
+        }
+
+        mutating func show(_ new: SurfaceContent?) {
+            revision += 1
+            content = new
+            step()
+        }
+
+        mutating func report(_ reports: [ActivityWorld.Report]) throws {
+            _ = try stored.apply(reports, ignoringTokensOf: nil, at: now)
+            step()
+        }
+
+        /// Ends the push that was planned last.
+        mutating func settle(_ state: Outcome.State = .delivered, _ status: Int? = 200) throws {
+            let id = try #require(plan.sends.last?.id)
+            step([SessionResult(id: id, state: state, status: status, endedAt: now * 1_000)])
+        }
+
+        /// The account of a kind.
+        func account(_ kind: SurfaceKind) throws -> SurfaceAccount {
+            try #require(state.account(of: content, revision: revision).first { $0.kind == kind })
+        }
+
+        /// Returns the report of a card that a push has started.
+        func card(_ token: String?) -> ActivityWorld.Report {
+            .cards([ActivityWorld.CardReport(id: "card", token: token, startedAt: now, isStartedByPush: true)])
+        }
+
+        /// Brings the first revision on the phone.
+        mutating func goLive() throws {
+            try report([.startToken("start")])
+            show(.activity(1))
+            try settle()
+            now += 2
+            try report([card("update")])
+        }
+    }
+
+    private func content(of kinds: SurfaceKind...) -> SurfaceContent {
+        SurfaceContent(
+            snapshots: kinds.map { SurfaceSnapshot.example(of: $0) },
+            isUrgent: true,
+            attributesType: ReportedInstallation.attributesType
+        )
+    }
+
+    private func readAgain(_ state: SurfaceSessionState) throws -> SurfaceSessionState {
+        try SurfaceSessionState(stored: state.stored)
+    }
+
+    // MARK: The stored form
+
+    @Test func `a state without bytes is that before the first step`() throws {
+        #expect(try SurfaceSessionState(stored: []) == SurfaceSessionState())
+        #expect(throws: UnreadableSessionState.self) { try SurfaceSessionState(stored: Array("{}".utf8)) }
+    }
+
+    @Test func `the state of each phase can be read again`() throws {
+        var bench = Bench()
+        #expect(try readAgain(bench.state) == bench.state)
+        try bench.report([.startToken("start")])
+        try bench.stored.addDevice("device", at: bench.now)
+        bench.show(content(of: .liveActivity, .widget, .notification))
+        #expect(bench.state.pending.count == 2)
+        #expect(try readAgain(bench.state) == bench.state)
+        bench = Bench()
+        try bench.report([.startToken("start")])
+        bench.show(.activity(1))
+        #expect(try readAgain(bench.state) == bench.state)
+        try bench.settle()
+        #expect(try readAgain(bench.state) == bench.state)
+        try bench.report([bench.card(nil)])
+        #expect(try readAgain(bench.state) == bench.state)
+        try bench.report([bench.card("update")])
+        bench.now += 27_000
+        bench.step()
+        #expect(bench.plan.sends.count == 2)
+        #expect(try readAgain(bench.state) == bench.state)
+        bench.show(nil)
+        #expect(try readAgain(bench.state) == bench.state)
+    }
+
+    // MARK: Live Activities
+
+    @Test func `a card is started, updated and ended`() throws {
+        var bench = Bench()
+        try bench.report([.startToken("start")])
+        bench.show(.activity(1))
+        #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now)])
+        #expect(bench.plan.sends.first?.token == (try ReportedInstallation.token("start")))
+        try bench.settle()
+        #expect(bench.plan.sends.isEmpty)
+        #expect(try bench.account(.liveActivity).state == .unconfirmed)
+        bench.now += 2
+        try bench.report([bench.card("update")])
+        #expect(try bench.account(.liveActivity).shownRevision == 1)
+        bench.show(.activity(2, isUrgent: true))
+        guard case .update(let update)? = bench.plan.sends.first?.content else {
+            Issue.record("no update")
+            return
+        }
+        #expect(update.priority == 10)
+        #expect(try bench.account(.liveActivity).state == .sending)
+        bench.now += 1
+        try bench.settle()
+        let account = try bench.account(.liveActivity)
+        #expect(account.state == .current && account.shownRevision == 2 && account.since == bench.now * 1_000)
+        bench.show(nil)
+        #expect(bench.plan.sends.first?.snapshot.id == "order-7@2")
+        guard case .end? = bench.plan.sends.first?.content else {
+            Issue.record("no end")
+            return
+        }
+        bench.now += 5
+        try bench.settle()
+        #expect(!bench.plan.isFinished)
+        try bench.report([.cards([])])
+        #expect(bench.plan.isFinished)
+    }
+
+    @Test func `a step without news sends nothing`() throws {
+        var bench = Bench()
+        try bench.goLive()
+        for _ in 0..<3 {
+            bench.step()
+            #expect(bench.plan.sends.isEmpty && bench.plan.cancelled.isEmpty)
+        }
+    }
+
+    @Test func `the result decides what follows a start`() throws {
+        let results: [(Outcome.State, Int?, SurfaceAccount.State, ActivitySession.Absence?)] = [
+            (.delivered, 200, .unconfirmed, nil), (.refused, 410, .absent, .noStartToken),
+            (.refused, 400, .absent, .refused), (.dead, nil, .absent, .refused),
+        ]
+        for (state, status, expected, reason) in results {
+            var bench = Bench()
+            try bench.report([.startToken("start")])
+            bench.show(.activity(1))
+            try bench.settle(state, status)
+            #expect(bench.plan.sends.isEmpty)
+            let account = try bench.account(.liveActivity)
+            #expect(account.state == expected && account.reason == reason, "\(state)")
+        }
+    }
+
+    @Test func `a start that was not sent is repeated after a pause`() throws {
+        for state in [Outcome.State.expired, .cancelled, .superseded] {
+            var bench = Bench()
+            try bench.report([.startToken("start")])
+            bench.show(.activity(1))
+            try bench.settle(state, nil)
+            #expect(bench.plan.sends.isEmpty)
+            #expect(bench.plan.dueAt == bench.now * 1_000 + 15_000)
+            bench.now += 15
+            bench.step()
+            #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now)])
+        }
+    }
+
+    @Test func `a waiting update is cancelled for the newest one`() throws {
+        var bench = Bench()
+        try bench.goLive()
+        bench.show(.activity(2, isUrgent: true))
+        let first = try #require(bench.plan.sends.first?.id)
+        bench.show(.activity(3, isUrgent: true))
+        #expect(bench.plan.cancelled == [first])
+        #expect(bench.plan.sends.isEmpty)
+        bench.step([SessionResult(id: first, state: .cancelled, status: nil, endedAt: bench.now * 1_000)])
+        #expect(bench.plan.sends.map(\.snapshot.id) == ["order-7@3"])
+    }
+
+    @Test func `a notification replaces a Live Activity that is not allowed`() throws {
+        var bench = Bench()
+        try bench.report([.allowed(false)])
+        try bench.stored.addDevice("device", at: bench.now)
+        bench.show(.activity(1, isUrgent: true))
+        #expect(bench.plan.sends.map(\.content) == [Send.notification])
+        #expect(bench.plan.sends.first?.token == (try ReportedInstallation.token("device")))
+        #expect(bench.plan.sends.first?.snapshot.kind == .notification)
+        try bench.settle()
+        #expect(bench.plan.sends.isEmpty)
+        #expect(try bench.account(.liveActivity).reason == .notAllowed)
+        #expect(try bench.account(.notification).shownRevision == 1)
+    }
+
+    // MARK: Other kinds
+
+    @Test func `each revision of the other kinds is sent once`() throws {
+        var bench = Bench()
+        try bench.stored.addDevice("device", at: bench.now)
+        bench.show(content(of: .widget))
+        #expect(bench.plan.sends.map(\.content) == [.background])
+        let first = try #require(bench.plan.sends.first?.id)
+        bench.show(content(of: .widget))
+        #expect(bench.plan.sends.isEmpty)
+        #expect(bench.plan.cancelled == [first])
+        bench.step([SessionResult(id: first, state: .cancelled, status: nil, endedAt: bench.now * 1_000)])
+        #expect(bench.plan.sends.map(\.content) == [.background])
+        try bench.settle()
+        #expect(bench.plan.sends.isEmpty)
+        let account = try bench.account(.widget)
+        #expect(account.state == .current && account.shownRevision == 2 && account.since == bench.now * 1_000)
+        bench.show(nil)
+        #expect(bench.plan.isFinished)
+    }
+
+    @Test func `a refused snapshot waits for the next revision`() throws {
+        var bench = Bench()
+        try bench.stored.addDevice("device", at: bench.now)
+        bench.show(content(of: .control))
+        try bench.settle(.refused, 400)
+        #expect(bench.plan.sends.isEmpty)
+        #expect(try bench.account(.control).reason == .refused)
+        bench.show(content(of: .control))
+        #expect(bench.plan.sends.count == 1)
+    }
+
+    @Test func `a snapshot waits for a device token`() throws {
+        var bench = Bench()
+        bench.show(content(of: .standBy))
+        #expect(bench.plan.sends.isEmpty)
+        #expect(try bench.account(.standBy).reason == .noDeviceToken)
+        try bench.stored.addDevice("device", at: bench.now)
+        bench.step()
+        #expect(bench.plan.sends.count == 1)
+        try bench.settle(.refused, 410)
+        #expect(bench.plan.sends.isEmpty)
+        bench.now += 1
+        try bench.stored.addDevice("device", at: bench.now)
+        bench.step()
+        #expect(bench.plan.sends.count == 1)
+    }
+
+    @Test func `no notification is sent to a user who does not allow them`() throws {
+        var bench = Bench()
+        try bench.stored.addDevice("device", at: bench.now)
+        bench.stored.allowAlerts(false)
+        bench.show(content(of: .notification))
+        #expect(bench.plan.sends.isEmpty)
+        #expect(try bench.account(.notification).reason == .alertsNotAllowed)
+        bench.stored.allowAlerts(true)
+        bench.step()
+        #expect(bench.plan.sends.map(\.content) == [.notification])
+    }
+}
