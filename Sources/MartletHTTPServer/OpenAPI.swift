@@ -134,6 +134,7 @@ struct OpenAPI<Service: Sendable> {
             case 408: "The body did not arrive in time"
             case 409: "The state of the push does not allow it, or the request is ambiguous"
             case 410: "The device token is no longer registered"
+            case 412: "The condition of If-Match or If-None-Match is not met"
             case 413: "The body is too long"
             case 422: "Another push has the same identifier"
             case 429: "Too many requests"

@@ -22,8 +22,9 @@ struct AudienceRequest {
 
     /// The maximum number of users in a request, who have at most 2,000 installations.
     static let userLimit = 100
-    private static let targets = ["user", "users", "installation", "tag", "where", "all"]
-    /// The members of which a request has one, in a sentence.
+    /// The members of which a request has one.
+    static let targets = ["user", "users", "installation", "tag", "where", "all"]
+    /// ``targets`` in a sentence.
     static let targetNames = "user, users, installation, tag, where or all"
     /// The members that name one of several tokens of a kind.
     private static let names = ["activity", "control"]

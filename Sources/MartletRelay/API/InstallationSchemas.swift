@@ -76,7 +76,7 @@ enum InstallationSchemas {
             "pattern": "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
             "description": "The identifier of an installation, which is not a secret"},
           "NullableToken": {"oneOf": [{"$ref": "#/components/schemas/DeviceToken"}, {"type": "null"}]},
-          "Surface": {"type": "string", "pattern": "^[!-~]{1,120}$",
+          "SurfaceID": {"type": "string", "pattern": "^[!-~]{1,120}$",
             "description": "The identifier of the surface that a Live Activity shows: the surfaceId of its snapshot"},
           "ActivityEnd": {
             "type": "object", "additionalProperties": false, "required": ["cause", "at"],
@@ -88,7 +88,7 @@ enum InstallationSchemas {
           "Activity": {
             "type": "object", "additionalProperties": false, "required": ["surface"],
             "properties": {
-              "surface": {"$ref": "#/components/schemas/Surface"},
+              "surface": {"$ref": "#/components/schemas/SurfaceID"},
               "token": {"$ref": "#/components/schemas/DeviceToken",
                 "description": "Absent while the system has issued none, and after the end"},
               "started-at": {"$ref": "#/components/schemas/Milliseconds", "description": "By the phone's clock"},
@@ -100,7 +100,7 @@ enum InstallationSchemas {
             "type": ["object", "null"], "additionalProperties": false,
             "description": "A change of a Live Activity, which null removes",
             "properties": {
-              "surface": {"$ref": "#/components/schemas/Surface", "description": "Required if the activity is new"},
+              "surface": {"$ref": "#/components/schemas/SurfaceID", "description": "Required if the activity is new"},
               "token": {"$ref": "#/components/schemas/NullableToken"},
               "started-at": {"type": ["integer", "null"], "minimum": \#(InstallationReader.phoneTimes.lowerBound),
                 "maximum": \#(InstallationReader.phoneTimes.upperBound),

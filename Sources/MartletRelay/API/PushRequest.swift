@@ -114,10 +114,10 @@ struct PushRequest {
         return JSONValue.object(members.sorted { $0.name < $1.name }).encoded()
     }
 
-    /// Returns the request without the members that are null: many encoders write null for a value that is absent.
+    /// Returns a request without the members that are null: many encoders write null for a value that is absent.
     ///
-    /// The members of the payload and of the snapshot are unchanged.
-    private static func withoutNulls(_ json: JSONValue) -> JSONValue {
+    /// The members of its members are unchanged.
+    static func withoutNulls(_ json: JSONValue) -> JSONValue {
         guard let members = json.members, members.contains(where: { $0.value == .null }) else { return json }
         return .object(members.filter { $0.value != .null })
     }

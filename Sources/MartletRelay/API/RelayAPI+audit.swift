@@ -37,7 +37,9 @@ extension RelayAPI {
         let token = arguments["token"].flatMap { try? DeviceToken(hex: $0) }?.description
         let id = arguments["id"].flatMap { try? APNsID($0) }?.description
         let node = arguments["node"].flatMap { Int64($0) }.map { String($0) }
-        entry.target = id ?? node ?? token ?? deadLetterIDs(in: request)
+        // The identifier of a surface, which is any text, is known to the relay if its withdrawal succeeds.
+        let surface = entry.outcome == .done ? json["id"]?.stringValue : nil
+        entry.target = id ?? node ?? token ?? deadLetterIDs(in: request) ?? surface
         entry.count = (json["purged"] ?? json["requeued"] ?? json["discarded"])?.integerValue
         entry.peer = peer
         entry.status = response.status

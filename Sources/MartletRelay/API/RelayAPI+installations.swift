@@ -282,8 +282,12 @@ extension APICall<RelayAPI.Service> {
 
     /// Returns the user in the path.
     fileprivate func user() throws(APIProblem) -> String {
-        let text = String(percentEncoded: (arguments["user"] ?? "")[...].utf8)
-        return try checked(text, .user, named: "user")
+        try argument("user", .user, named: "user")
+    }
+
+    /// Returns a percent-encoded text of the path that has to follow a rule.
+    func argument(_ name: String, _ rule: TextRule, named subject: String) throws(APIProblem) -> String {
+        try checked(String(percentEncoded: (arguments[name] ?? "")[...].utf8), rule, named: subject)
     }
 
     /// Returns a text of the path or the query that has to follow a rule.

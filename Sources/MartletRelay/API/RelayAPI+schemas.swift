@@ -10,9 +10,10 @@ extension RelayAPI {
         if let pushes = try? JSONReader.read(Array(schemaText.utf8)).members,
             let status = try? JSONReader.read(Array(StatusSchemas.text.utf8)).members,
             let installations = try? JSONReader.read(Array(InstallationSchemas.text.utf8)).members,
-            let jobs = try? JSONReader.read(Array(JobSchemas.text.utf8)).members
+            let jobs = try? JSONReader.read(Array(JobSchemas.text.utf8)).members,
+            let surfaces = try? JSONReader.read(Array(SurfaceSchemas.text.utf8)).members
         {
-            .object(pushes + status + installations + jobs)
+            .object(pushes + status + installations + jobs + surfaces)
         } else {
             .null
         }

@@ -120,7 +120,7 @@ struct RelayAPI: Sendable {
                 answers: [RouteAnswer(200, "An OpenAPI 3.1 document", ["type": "object"])]
             ) { call in description.answer(HTTPRequest(fields: call.fields)) ?? .done }
         ] + healthRoutes + pushRoutes + searchRoutes + channelRoutes + feedbackRoutes + deadLetterRoutes + laneRoutes
-        + installationRoutes + audienceRoutes + jobRoutes + enrollmentRoutes + operationRoutes
+        + installationRoutes + audienceRoutes + jobRoutes + surfaceRoutes + enrollmentRoutes + operationRoutes
 
     /// Returns the route of a request on `listen`; nil when the API does not have its path, so that it is answered as
     /// APNs answers it.

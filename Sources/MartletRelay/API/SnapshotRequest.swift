@@ -91,7 +91,7 @@ struct SnapshotRequest {
 }
 
 extension JSONField<APIProblem> {
-    fileprivate func surfacePriority() throws(APIProblem) -> LiveActivityPriority {
+    func surfacePriority() throws(APIProblem) -> LiveActivityPriority {
         switch value?.integerValue {
         case 10?: .immediate
         case 5?: .powerAware

@@ -82,6 +82,8 @@ import Testing
         let importMembers =
             InstallationReader.appMembers + InstallationReader.ignoredMembers + ["app", "id", "user", "tags"]
         #expect(imported.sorted() == importMembers.sorted())
+        let surface = schemas?["SurfaceRequest"]?["properties"]?.members?.map(\.name)
+        #expect(surface == SurfaceRequest.members)
         let states = Self.names(schemas?["PushStatus"]?["properties"]?["state"]?["enum"])
         #expect(states == Set(Outcome.State.allCases.map(\.rawValue) + ["accepted", "in-flight"]))
     }

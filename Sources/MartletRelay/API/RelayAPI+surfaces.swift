@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LiveSurfaces
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+extension RelayAPI {
+    private static let surfaceID = RouteParameter(
+        .path,
+        name: "id",
+        summary: "The identifier of the surface, percent-encoded: the surfaceId of its snapshots",
+        schema: .schema("SurfaceID")
+    )
+    private static let ifMatch = RouteParameter(
+        .header,
+        name: "If-Match",
+        summary: "The revision in quotation marks that the surface must have, as etag has it",
+        schema: ["type": "string", "pattern": #"^"[1-9][0-9]*"$"#]
+    )
+    private static let ifNoneMatch = RouteParameter(
+        .header,
+        name: "If-None-Match",
+        summary: "An asterisk, to store only a surface that does not exist or was withdrawn",
+        schema: ["const": "*"]
+    )
+    /// The maximum number of installations of a page, which are read with their tokens and states.
+    private static let sessionLimit = 200
+    private static let sessions = RouteParameter(
+        name: "limit",
+        summary: "Maximum number of installations in the response",
+        schema: ["type": "integer", "minimum": 1, "maximum": .integer(sessionLimit), "default": 100]
+    )
+    private static let etag = (name: "etag", summary: "The revision in quotation marks")
+
+    /// The routes that store, show and withdraw surfaces.
+    static let surfaceRoutes: [Route] = [
+        Route(
+            method: "GET",
+            path: "/v1/apps/{app}/surfaces",
+            summary: "Surfaces without their snapshots, also withdrawn ones, in the order of their creation",
+            access: .scope("read", audit: nil),
+            parameters: [after("surfaces"), limit],
+            answers: [RouteAnswer(200, "The surfaces", .schema("Surfaces"))],
+            problems: [503]
+        ) { (call) throws(APIProblem) in
+            let app = try call.app()
+            let (after, limit) = try call.page(limit: 1_000)
+            let store = call.parts.outbox.surfaces
+            let found = try await call.parts.read(await store.surfaces(of: app, after: after, limit: limit))
+            let showsUsers = call.caller.scopes.contains(.installations)
+            return .json([
+                "surfaces": .array(found.map { $0.json(showsUsers: showsUsers) }),
+                "cursor": .whole(found.last?.number ?? after),
+            ])
+        },
+        Route(
+            method: "PUT",
+            path: "/v1/apps/{app}/surfaces/{id}",
+            summary: "Stores what the phones of an audience shall show, until it is replaced or withdrawn",
+            access: .scope("send", audit: nil),
+            parameters: [surfaceID, ifMatch, ifNoneMatch],
+            body: RouteBody(.schema("SurfaceRequest"), examples: surfaceExamples),
+            answers: [
+                RouteAnswer(
+                    200,
+                    "The surface is stored, or has this content already and keeps its revision",
+                    .schema("Surface"),
+                    fields: [etag]
+                ),
+                RouteAnswer(201, "The surface is stored, and new", .schema("Surface"), fields: [etag]),
+            ],
+            problems: [412, 429, 503]
+        ) { (call) throws(APIProblem) in
+            let app = try await call.configuredApp(try call.app())
+            let id = try call.surfaceID()
+            let condition = try call.precondition()
+            let request = try SurfaceRequest(try call.json(), of: id, at: call.parts.now)
+            let surface = try request.surface(id, of: app.name, by: call.caller.name)
+            var builder = try await call.parts.intake.requestBuilder(for: call)
+            try builder.checkPushes(of: request.content, in: app)
+            return try await call.finish(try await call.service.put(surface, if: condition))
+        },
+        Route(
+            method: "GET",
+            path: "/v1/apps/{app}/surfaces/{id}",
+            summary: "A surface, for a key that also has the scope send with its snapshots",
+            access: .scope("read", audit: nil),
+            parameters: [surfaceID],
+            answers: [RouteAnswer(200, "The surface", .schema("Surface"), fields: [etag])],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            let stored = try await call.storedSurface()
+            return stored.answer(to: call.caller, hasSnapshots: true)
+        },
+        Route(
+            method: "GET",
+            path: "/v1/apps/{app}/surfaces/{id}/installations",
+            summary: "What each installation of a surface shall show, what it is assumed to show, and why they differ",
+            access: .scope("read", audit: nil),
+            parameters: [surfaceID, after("installations"), sessions],
+            answers: [
+                RouteAnswer(200, "The installations, in the order of their enrollment", .schema("SurfaceInstallations"))
+            ],
+            problems: [404, 503]
+        ) { (call) throws(APIProblem) in
+            let (after, limit) = try call.page(limit: sessionLimit)
+            let surface = try await call.storedSurface()
+            let store = call.parts.outbox.surfaces
+            let context = await call.parts.server.context
+            let read = await context.readAlone(for: call.caller.name) { () async throws(OutboxError) in
+                try await store.sessions(of: surface, after: after, limit: limit)
+            }
+            let found = try await outboxCall(read.get())
+            let content = surface.content
+            let showsUser = call.caller.scopes.contains(.installations)
+            return .json([
+                "revision": .whole(surface.revision), "spreading": .bool(surface.cursor != nil),
+                "installations": .array(found.map { $0.json(of: content, showsUser: showsUser) }),
+                "cursor": .whole(found.last?.installation.number ?? after),
+            ])
+        },
+        Route(
+            method: "DELETE",
+            path: "/v1/apps/{app}/surfaces/{id}",
+            summary: "Withdraws a surface: the relay ends its Live Activities, and sends no more for it",
+            // The surface may be that of another caller.
+            access: .scope("send", audit: "withdraw-surface"),
+            parameters: [surfaceID, ifMatch],
+            answers: [
+                RouteAnswer(
+                    200,
+                    "The surface is withdrawn, by this request or an earlier one",
+                    .schema("Surface"),
+                    fields: [etag]
+                )
+            ],
+            problems: [404, 412, 503]
+        ) { (call) throws(APIProblem) in
+            let (app, id) = (try call.app(), try call.surfaceID())
+            let condition = try call.precondition()
+            let (store, now) = (call.parts.outbox.surfaces, call.parts.now)
+            let change = try await call.parts.change(
+                await store.withdraw(id, of: app, if: condition, at: now),
+                remedy: "GET /v1/apps/{app}/surfaces/{id} shows whether it is withdrawn"
+            )
+            if case .refused(nil) = change { throw call.unknownSurface(id) }
+            return try await call.finish(change)
+        },
+    ]
+
+    private static let surfaceExamples: [JSONValue.Member] = [
+        .init("order", ["to": ["user": "anna"], "snapshots": [SurfaceSnapshot.example(of: .liveActivity).json]])
+    ]
+}
+
+extension APICall<RelayAPI.Service> {
+    /// Returns the cursor and the maximum number of entries of a page.
+    fileprivate func page(limit longest: Int) throws(APIProblem) -> (after: Int64, limit: Int) {
+        let after = try number("after", 0 ... .max, default: 0)
+        let limit = try number("limit", 1...longest, default: 100)
+        return (Int64(after), limit)
+    }
+
+    /// Returns the identifier of the surface in the path.
+    fileprivate func surfaceID() throws(APIProblem) -> String {
+        try argument("id", .surface, named: "the identifier of the surface")
+    }
+
+    /// Returns the surface in the path.
+    fileprivate func storedSurface() async throws(APIProblem) -> StoredSurface {
+        let app = try app()
+        let id = try surfaceID()
+        let store = parts.outbox.surfaces
+        let stored = try await parts.read(await store.surface(id, of: app))
+        guard let stored else { throw unknownSurface(id) }
+        return stored
+    }
+
+    fileprivate func unknownSurface(_ id: String) -> APIProblem {
+        APIProblem(404, "the surface \(ShownValue(id)) does not exist, or was deleted some time after its withdrawal")
+    }
+
+    /// Returns the condition of `If-Match` or `If-None-Match` (RFC 9110 section 13.1).
+    fileprivate func precondition() throws(APIProblem) -> SurfacePrecondition {
+        switch (fields["if-match"], fields["if-none-match"]) {
+        case (nil, nil): return .none
+        case (nil, "*"?): return .isAbsent
+        case (nil, let tag?): throw APIProblem(400, "If-None-Match must be * (found \(ShownValue.quoted(tag)))")
+        case (let tag?, nil):
+            guard let revision = Int64(tag.dropFirst().dropLast()), revision > 0, tag == "\"\(revision)\"" else {
+                let found = ShownValue.quoted(tag)
+                throw APIProblem(400, "If-Match must be a revision in quotation marks, as etag has it (found \(found))")
+            }
+            return .hasRevision(revision)
+        case (_?, _?): throw APIProblem(400, "either If-Match or If-None-Match can be given, not both")
+        }
+    }
+
+    /// Brings a changed surface to phones, and returns the answer to the change; the error is that the store has
+    /// refused it.
+    fileprivate func finish(_ change: SurfaceChange) async throws(APIProblem) -> HTTP1Answer {
+        switch change {
+        case .changed(let stored):
+            await parts.surfaces.wake()
+            // A new surface has the first revision.
+            return stored.answer(to: caller, status: stored.revision == 1 ? 201 : 200)
+        case .unchanged(let stored): return stored.answer(to: caller)
+        case .refused(let stored): throw APIProblem(conditionUnmetBy: stored)
+        case .full:
+            throw APIProblem(
+                429,
+                "the app has \(RelayAPI.Service.surfaceLimit) surfaces that are not withdrawn: withdraw others",
+                retryAfter: 60
+            )
+        }
+    }
+}
+
+extension RelayAPI.Service {
+    /// The maximum number of surfaces of an app that are not withdrawn.
+    static let surfaceLimit = 100_000
+
+    /// Stores a surface; the error is that the outbox cannot store it now.
+    fileprivate func put(
+        _ surface: MartletOutbox.Surface,
+        if condition: SurfacePrecondition
+    ) async throws(APIProblem) -> SurfaceChange {
+        let (parts, limit) = (self.parts, Self.surfaceLimit)
+        let result = await parts.intake.callOutbox(for: [surface.app: 1], from: caller, waitingForRoom: .zero) {
+            (_) async throws(OutboxError) -> SurfaceChange in
+            try await parts.outbox.surfaces.put(surface, if: condition, limit: limit, at: parts.now)
+        }
+        return try await RelayAPI.outboxCall(result.get())
+    }
+}
+
+extension APIProblem {
+    /// Creates the problem of a condition that a surface, nil for an unknown one, does not meet.
+    fileprivate init(conditionUnmetBy stored: StoredSurface?) {
+        let revision = stored.flatMap { $0.withdrawnAt == nil ? $0.revision : nil }
+        let state = revision.map { "has the revision \($0)" } ?? (stored == nil ? "does not exist" : "is withdrawn")
+        self.init(412, "the surface \(state), so nothing has changed: read it, and decide whether to change it")
+        if let revision { extensions = [JSONValue.Member("revision", .whole(revision))] }
+    }
+}

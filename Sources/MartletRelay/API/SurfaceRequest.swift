@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LiveSurfaces
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+/// A request to store a surface: the installations of an audience, and the snapshots that they shall show.
+///
+/// ```json
+/// {"to": {"user": "anna"}, "snapshots": [{"kind": "liveActivity", "surfaceId": "order-7", …}], "priority": 10}
+/// ```
+struct SurfaceRequest {
+    static let members = ["to"] + SurfaceContent.members + ["ends-at"]
+
+    let audience: SurfaceAudience
+    let content: SurfaceContent
+    /// The time when the surface is withdrawn, in milliseconds since 1970; nil for never.
+    let endsAt: Int64?
+
+    /// Reads a request; the error has the place of the first mistake.
+    ///
+    /// - Parameters:
+    ///   - json: The body.
+    ///   - id: The identifier of the surface, which the snapshots must have.
+    ///   - now: The time in milliseconds since 1970.
+    init(_ json: JSONValue, of id: String, at now: Int64) throws(APIProblem) {
+        let body = JSONField<APIProblem>(PushRequest.withoutNulls(json), named: "the body")
+        try body.checkMembers(SurfaceRequest.members)
+        try body["to"].checkMembers(AudienceRequest.targets)
+        audience = try SurfaceAudience(AudienceRequest(body["to"]).target)
+        content = try SurfaceContent(body)
+        for (index, snapshot) in content.snapshots.enumerated() where !snapshot.surfaceID.utf8.elementsEqual(id.utf8) {
+            throw body["snapshots"][index]["surfaceId"].error("must be \(ShownValue.quoted(id)), as in the path")
+        }
+        let end: Int64? = try body["ends-at"].ifPresent?.integer(in: 0...PushRequest.latestSecond)
+        if let end, end * 1_000 <= now {
+            throw body["ends-at"].error("must be in the future: more than \(now / 1_000) (found \(end))")
+        }
+        endsAt = end.map { $0 * 1_000 }
+    }
+
+    /// Returns the surface to store; the error is that it is too long, or that it cannot be hashed.
+    func surface(_ id: String, of app: String, by caller: String) throws(APIProblem) -> MartletOutbox.Surface {
+        let request = content.stored
+        guard request.count <= SurfaceContent.byteLimit else {
+            throw APIProblem(
+                400,
+                "snapshots must have at most \(SurfaceContent.byteLimit) bytes together (found \(request.count))",
+                at: "/snapshots"
+            )
+        }
+        let fingerprint: [UInt8]
+        do throws(CryptographyError) {
+            fingerprint = try SHA256.hash(request)
+        } catch {
+            throw APIProblem(503, "the relay cannot hash the request: \(error)", retryAfter: 5)
+        }
+        return MartletOutbox.Surface(
+            app: app,
+            id: id,
+            caller: caller,
+            audience: audience,
+            request: request,
+            fingerprint: fingerprint,
+            endsAt: endsAt
+        )
+    }
+}
+
+extension SurfaceAudience {
+    /// Creates the audience of a surface from that of a request.
+    init(_ target: AudienceRequest.Target) {
+        switch target {
+        case .audience(.users(let users)): self = .users(users)
+        case .audience(.installation(let id)): self = .installation(id)
+        case .matching(let expression): self = .matching(expression)
+        }
+    }
+
+    /// The member `to` of a request.
+    var json: JSONValue {
+        switch self {
+        case .users(let users): ["users": .strings(users)]
+        case .installation(let id): ["installation": .string(id.description)]
+        case .matching(let expression): ["where": .string(expression.description)]
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LiveSurfaces
+internal import MartletCore
+internal import MartletOutbox
+
+/// The JSON Schemas of the routes for surfaces.
+enum SurfaceSchemas {
+    private static let kinds = JSONValue.strings(SurfaceKind.allCases.map(\.rawValue))
+    private static let states = JSONValue.strings(SurfaceAccount.State.allCases.map(\.rawValue))
+    private static let reasons = JSONValue.strings(ActivitySession.Absence.allCases.map(\.rawValue))
+
+    /// The members of a request that are also in the answer to `GET` of a surface.
+    private static let content = #"""
+        "snapshots": {
+          "type": "array", "minItems": 1, "maxItems": \#(SurfaceKind.allCases.count),
+          "items": {"type": "object", "required": ["kind", "surfaceId"],
+            "description": "A snapshot with the surfaceId of the path; see `martlet surface schema`"},
+          "description": "What the phones shall show: at most one snapshot of each kind"},
+        "priority": {"enum": [10, 5], "default": 10,
+          "description": "10 for a change that matters to the user now, 5 for one that can wait"},
+        "attributes-type": {"type": "string", "pattern": "^[!-~]{1,128}$",
+          "description": "The app's type of attributes of the Live Activity; SurfaceActivityAttributes by default"}
+        """#
+
+    private static let endsAt = #"""
+        "ends-at": {"type": "integer", "minimum": 0, "maximum": \#(PushRequest.latestSecond),
+          "description": "The time in seconds since 1970 at which the surface is withdrawn; absent for never"}
+        """#
+
+    /// The members of an audience, which names no token, because a surface needs tokens of several kinds.
+    private static let audience = #"""
+        {"allOf": [{"$ref": "#/components/schemas/Audience"}], "not": {"anyOf": [
+          {"required": ["activity"]}, {"required": ["control"]}]}}
+        """#
+
+    static let text = #"""
+        {
+          "SurfaceRequest": {
+            "type": "object", "additionalProperties": false, "required": ["to", "snapshots"],
+            "description": "The phones of an audience, and what they shall show",
+            "properties": {
+              "to": \#(audience),
+              \#(content),
+              \#(endsAt)
+            }
+          },
+          "Surface": {
+            "type": "object",
+            "required": ["id", "app", "caller", "state", "revision", "spreading", "created-at", "changed-at"],
+            "properties": {
+              "id": {"$ref": "#/components/schemas/SurfaceID"},
+              "app": {"type": "string"},
+              "caller": {"type": "string", "description": "The name of the caller that stored it last"},
+              "state": {"enum": ["desired", "withdrawn"]},
+              "revision": {"type": "integer",
+                "description": "Increases with each change, also when the surface is withdrawn"},
+              "spreading": {"type": "boolean",
+                "description": "Whether phones of the audience may not have been considered since the last change"},
+              "to": {"$ref": "#/components/schemas/Audience",
+                "description": "Users only for a key that also has the scope installations"},
+              \#(endsAt),
+              "created-at": {"$ref": "#/components/schemas/Milliseconds"},
+              "changed-at": {"$ref": "#/components/schemas/Milliseconds"},
+              "withdrawn-at": {"$ref": "#/components/schemas/Milliseconds"},
+              "problem": {"type": "string", "description": "Why nothing is sent for it; absent if pushes are"},
+              \#(content)
+            }
+          },
+          "Surfaces": {
+            "type": "object", "required": ["surfaces", "cursor"],
+            "properties": {
+              "surfaces": {"type": "array", "items": {"$ref": "#/components/schemas/Surface"}},
+              "cursor": {"type": "integer", "description": "The value of `after` for the next request"}
+            }
+          },
+          "SurfaceInstallations": {
+            "type": "object", "required": ["revision", "spreading", "installations", "cursor"],
+            "properties": {
+              "revision": {"type": "integer", "description": "The revision of the surface"},
+              "spreading": {"type": "boolean",
+                "description": "Whether phones of the audience may not have been considered since the last change"},
+              "installations": {"type": "array", "items": {"$ref": "#/components/schemas/SurfaceInstallation"}},
+              "cursor": {"type": "integer", "description": "The value of `after` for the next request"}
+            }
+          },
+          "SurfaceInstallation": {
+            "type": "object", "required": ["installation", "in-audience", "kinds"],
+            "properties": {
+              "installation": {"$ref": "#/components/schemas/InstallationID"},
+              "user": {"type": "string",
+                "description": "The user of the installation, for a key that also has the scope installations"},
+              "in-audience": {"type": "boolean",
+                "description": "False once it has left the audience, while something may still be on the phone"},
+              "due-at": {"type": "integer",
+                "description": "The time of the next decision in milliseconds since 1970; 0 for now, absent for none"},
+              "kinds": {
+                "type": "object", "propertyNames": {"enum": \#(kinds)},
+                "additionalProperties": {"$ref": "#/components/schemas/SurfaceAccount"}
+              }
+            }
+          },
+          "SurfaceAccount": {
+            "type": "object", "required": ["state"],
+            "description": "What the phone shall show of one kind, and what it is assumed to show",
+            "properties": {
+              "desired-revision": {"type": "integer",
+                "description": "The revision that the phone shall show; absent if it shall show nothing"},
+              "assumed-revision": {"type": "integer",
+                "description": "The revision that Apple has accepted for the phone; absent if it is not known"},
+              "since": {"$ref": "#/components/schemas/Milliseconds",
+                "description": "The time since which that is assumed, or at which Apple accepted an unconfirmed start"},
+              "state": {"enum": \#(states),
+                "description": "unconfirmed: Apple accepted the start, and the app has not reported the Live Activity"},
+              "reason": {"enum": \#(reasons),
+                "description": "Why the phone does not show the desired revision; absent without a cause but time"}
+            }
+          }
+        }
+        """#
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+internal import MartletTransport
+
+extension StoredSurface {
+    /// The content that installations shall show; nil when the surface is withdrawn or cannot be read.
+    var content: SurfaceContent? {
+        withdrawnAt == nil && !isDamaged ? try? SurfaceContent(stored: surface.request) : nil
+    }
+
+    /// The reason why nothing is sent for the surface, although it is not withdrawn; nil for none.
+    private var problem: String? {
+        guard withdrawnAt == nil, isDamaged else { return nil }
+        return "the stored surface cannot be decrypted or read, so nothing is sent for it: store it again"
+    }
+
+    /// Returns the surface without its snapshots for an answer of the API.
+    ///
+    /// - Parameter showsUsers: Whether the key may read users; otherwise an audience of users is left out.
+    /// - Returns: The surface.
+    func json(showsUsers: Bool) -> JSONValue {
+        let namesUsers = if case .users = surface.audience { true } else { false }
+        let showsAudience = !isDamaged && (showsUsers || !namesUsers)
+        return .members([
+            "id": .string(surface.id), "app": .string(surface.app), "caller": .string(surface.caller),
+            "state": withdrawnAt == nil ? "desired" : "withdrawn", "revision": .whole(revision),
+            "spreading": .bool(cursor != nil), "to": showsAudience ? surface.audience.json : nil,
+            // In seconds, as in the request.
+            "ends-at": .whole(surface.endsAt.map { $0 / 1_000 }), "created-at": .whole(createdAt),
+            "changed-at": .whole(changedAt), "withdrawn-at": .whole(withdrawnAt),
+            "problem": problem.map { .string($0) },
+        ])
+    }
+
+    /// Returns the answer to a request about the surface, with its revision in `etag`.
+    ///
+    /// - Parameters:
+    ///   - caller: The caller, whose scopes decide whether users and snapshots are shown.
+    ///   - status: The status.
+    ///   - hasSnapshots: Whether the answer has the snapshots, which need the scope `send`.
+    /// - Returns: The answer.
+    func answer(to caller: Callers.Caller, status: Int = 200, hasSnapshots: Bool = false) -> HTTP1Answer {
+        let shown = hasSnapshots && caller.scopes.contains(.send) ? content?.json.members : nil
+        let members = json(showsUsers: caller.scopes.contains(.installations)).members ?? []
+        let fields: HTTPFields = [
+            "content-type": "application/json", "cache-control": "no-store", "etag": "\"\(revision)\"",
+        ]
+        let body = JSONValue.object(members + (shown ?? [])).encoded()
+        return .whole(HTTPResponse(status: status, fields: fields, body: body))
+    }
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LiveSurfaces
+import MartletCore
+import MartletHTTPServer
+import MartletOutbox
+import MartletTransport
+import TestSupport
+import Testing
+
+@testable import MartletRelay
+
+/// Surfaces over the interface in JSON.
+@Suite(.timeLimit(.minutes(10))) struct SurfaceAPITests {
+    private static let list = "/v1/apps/orders/surfaces"
+    private static let surface = list + "/order-7"
+    private static let kinds = SurfaceKind.allCases.map(\.rawValue)
+
+    /// Returns an example of a snapshot of a surface.
+    private static func snapshot(_ kind: String, of id: String = "order-7") -> String {
+        SurfaceExample.json(of: kind).replacing("order-17-\(kind)", with: id)
+    }
+
+    private static func body(
+        _ kinds: [String] = ["liveActivity"],
+        to: String = #"{"user":"anna"}"#,
+        of id: String = "order-7",
+        more: String = ""
+    ) -> String {
+        let snapshots = kinds.map { snapshot($0, of: id) }.joined(separator: ",")
+        return #"{"to":\#(to),"snapshots":[\#(snapshots)]\#(more)}"#
+    }
+
+    /// A caller that may read users.
+    private static func support() throws -> RelayConfiguration.Caller {
+        try RelayConfiguration.Caller(key: "mrt_support", apps: ["orders"], scopes: [.read, .installations])
+    }
+
+    /// Returns the identifiers of the surfaces in a list.
+    private static func ids(_ list: JSONValue) -> [String] {
+        (list["surfaces"]?.elements ?? []).compactMap { $0["id"]?.stringValue }
+    }
+
+    @Test func `a surface is stored, replaced, withdrawn and stored again`() async throws {
+        let bench = try await RelayBench()
+        let first = await bench.ask("PUT", Self.surface, Self.body())
+        #expect(first.status == 201 && first.json["revision"] == 1, "\(first.text)")
+        #expect(first.json["state"] == "desired" && first.json["caller"] == "back end")
+        let same = await bench.ask("PUT", Self.surface, Self.body())
+        #expect(same.status == 200 && same.json["revision"] == 1, "\(same.text)")
+        let other = await bench.ask("PUT", Self.surface, Self.body(more: #","priority":5,"ends-at":99999999999"#))
+        #expect(other.status == 200 && other.json["revision"] == 2, "\(other.text)")
+        let shown = await bench.ask("GET", Self.surface)
+        #expect(shown.json["priority"] == 5 && shown.json["ends-at"] == 99_999_999_999, "\(shown.text)")
+        #expect(shown.json["snapshots"]?.elements?.compactMap { $0["kind"]?.stringValue } == ["liveActivity"])
+        for _ in 0..<2 {
+            let withdrawn = await bench.ask("DELETE", Self.surface)
+            #expect(withdrawn.status == 200 && withdrawn.json["revision"] == 3, "\(withdrawn.text)")
+            #expect(withdrawn.json["state"] == "withdrawn" && withdrawn.json["withdrawn-at"] != nil)
+        }
+        #expect(await bench.ask("DELETE", Self.list + "/order-8").status == 404)
+        let again = await bench.ask("PUT", Self.surface, Self.body())
+        #expect(again.status == 200 && again.json["revision"] == 4 && again.json["state"] == "desired")
+        await bench.stop()
+    }
+
+    @Test func `an answer has the revision in etag`() async throws {
+        let bench = try await RelayBench()
+        let request = HTTPRequest(
+            method: "PUT",
+            scheme: "http",
+            authority: "localhost",
+            target: Self.surface,
+            fields: ["authorization": "Bearer " + RelayBench.callerKey],
+            body: Array(Self.body().utf8)
+        )
+        if case .whole(let response) = await RelayAPI(bench.parts).answer(request) {
+            #expect(response.status == 201 && response.fields["etag"] == "\"1\"")
+        } else {
+            Issue.record("the answer is in pieces")
+        }
+        await bench.stop()
+    }
+
+    @Test func `a surface changes only from the revision that the request names`() async throws {
+        let bench = try await RelayBench()
+        let (first, second) = (Self.body(), Self.body(more: #","priority":5"#))
+        #expect(await bench.ask("PUT", Self.surface, first, fields: ["if-match": "\"1\""]).status == 412)
+        #expect(await bench.ask("PUT", Self.surface, first, fields: ["if-none-match": "*"]).status == 201)
+        let stale = await bench.ask("PUT", Self.surface, second, fields: ["if-match": "\"2\""])
+        #expect(stale.status == 412 && stale.json["revision"] == 1, "\(stale.text)")
+        #expect(await bench.ask("PUT", Self.surface, second, fields: ["if-match": "\"1\""]).json["revision"] == 2)
+        #expect(await bench.ask("PUT", Self.surface, first, fields: ["if-none-match": "*"]).status == 412)
+        #expect(await bench.ask("DELETE", Self.surface, fields: ["if-match": "\"1\""]).status == 412)
+        #expect(await bench.ask("DELETE", Self.surface, fields: ["if-match": "\"2\""]).status == 200)
+        let late = await bench.ask("PUT", Self.surface, first, fields: ["if-match": "\"3\""])
+        #expect(late.status == 412 && late.text.contains("is withdrawn"), "\(late.text)")
+        #expect(late.json["revision"] == nil)
+        #expect(await bench.ask("PUT", Self.surface, first, fields: ["if-none-match": "*"]).json["revision"] == 4)
+        let invalid: [HTTPFields] = [
+            ["if-match": "4"], ["if-match": "*"], ["if-match": "W/\"4\""], ["if-match": "\"04\""],
+            ["if-none-match": "\"4\""], ["if-match": "\"4\"", "if-none-match": "*"],
+        ]
+        for fields in invalid {
+            let answer = await bench.ask("PUT", Self.surface, second, fields: fields)
+            #expect(answer.status == 400 && answer.text.contains("-Match"), "\(answer.text)")
+        }
+        await bench.stop()
+    }
+
+    @Test(
+        arguments: [
+            (body().replacing(#""to":{"user":"anna"},"#, with: ""), "/to", "to is missing"),
+            (body(to: #"{"user":"anna","activity":"6F1C"}"#), "/to/activity", "is unknown"),
+            (body(to: #"{"user":"anna","all":true}"#), "/to", "exactly one of"),
+            (body(more: #","end-at":5"#), "/end-at", "is unknown"),
+            (body(more: #","ends-at":5"#), "/ends-at", "in the future"),
+            (body(more: #","priority":1"#), "/priority", "10 or 5"),
+            (body(["widget"], more: #","attributes-type":"Order""#), "/attributes-type", "without the snapshot"),
+            (body([]), "/snapshots", "1 to 6"),
+            (body(["widget", "widget"]), "/snapshots/1/kind", "another kind"),
+            (body(of: "order-8"), "/snapshots/0/surfaceId", "as in the path"),
+            (body().replacing(#""progress":0.5"#, with: #""progress":5"#), "/snapshots/0", "progress"),
+        ] as [(String, String, String)]
+    )
+    func `a mistake is reported when the surface is stored`(
+        body: String,
+        pointer: String,
+        message: String
+    ) async throws {
+        let bench = try await RelayBench()
+        let answer = await bench.ask("PUT", Self.surface, body)
+        #expect(answer.status == 400 && answer.text.contains(message), "\(answer.text)")
+        #expect(answer.json["errors"]?.elements?.first?["pointer"]?.stringValue == pointer, "\(answer.text)")
+        #expect(await bench.ask("GET", Self.surface).status == 404)
+        await bench.stop()
+    }
+
+    /// The title is in each push, and the link only in the notification in place of the Live Activity.
+    @Test(arguments: ["On its way", "shop://orders/17", "not in a push"])
+    func `a snapshot whose push is too long is refused`(text: String) async throws {
+        let long = text + String(repeating: "a", count: text == "not in a push" ? 40_000 : 5_000)
+        let added = Self.body().replacing(#""stage":"#, with: #""contextLabel":"not in a push","stage":"#)
+        let bench = try await RelayBench()
+        let answer = await bench.ask("PUT", Self.surface, added.replacing(text, with: long))
+        #expect(answer.status == 400, "\(answer.text)")
+        let pointer = answer.json["errors"]?.elements?.first?["pointer"]?.stringValue ?? ""
+        #expect(pointer.hasPrefix("/snapshots"), "\(answer.text)")
+        await bench.stop()
+    }
+
+    @Test func `a surface has a snapshot of each kind, in any order`() async throws {
+        let bench = try await RelayBench()
+        let first = await bench.ask("PUT", Self.surface, Self.body(Self.kinds))
+        #expect(first.status == 201, "\(first.text)")
+        let reversed = Self.body(Self.kinds.reversed(), more: #","priority":10,"ends-at":null"#)
+        #expect(await bench.ask("PUT", Self.surface, reversed).json["revision"] == 1)
+        let shown = await bench.ask("GET", Self.surface)
+        #expect(shown.json["snapshots"]?.elements?.compactMap { $0["kind"]?.stringValue } == Self.kinds)
+        let content = try SurfaceContent(JSONField<APIProblem>(shown.json, named: "the surface"))
+        #expect(try SurfaceContent(stored: content.stored).stored == content.stored)
+        await bench.stop()
+    }
+
+    @Test(
+        arguments: [
+            (#"{"user":"anna"}"#, ["users": ["anna"]]), (#"{"users":["bob","anna"]}"#, ["users": ["bob", "anna"]]),
+            (#"{"tag":"vip"}"#, ["where": "vip"]), (#"{"where":"vip&&!trial"}"#, ["where": "vip && !trial"]),
+            (#"{"all":true}"#, ["where": "all"]),
+            (
+                #"{"installation":"0199f2c4-0000-7000-8000-000000000001"}"#,
+                ["installation": "0199f2c4-0000-7000-8000-000000000001"]
+            ),
+        ] as [(String, JSONValue)]
+    )
+    func `an audience is stored as it was requested`(to: String, stored: JSONValue) async throws {
+        let support = try Self.support()
+        let bench = try await RelayBench { $0.callers.append(support) }
+        let answer = await bench.ask("PUT", Self.surface, Self.body(to: to))
+        #expect(answer.status == 201, "\(answer.text)")
+        let shown = await bench.ask("GET", Self.surface, key: "mrt_support")
+        #expect(shown.json["to"] == stored, "\(shown.text)")
+        await bench.stop()
+    }
+
+    @Test func `snapshots and users are shown to keys that may read them`() async throws {
+        let reader = try RelayConfiguration.Caller(key: "mrt_reader", apps: ["orders"], scopes: [.read])
+        let support = try Self.support()
+        let bench = try await RelayBench { $0.callers += [reader, support] }
+        #expect(await bench.ask("PUT", Self.surface, Self.body(), key: "mrt_reader").status == 403)
+        #expect(await bench.ask("PUT", "/v1/apps/rides/surfaces/order-7", Self.body()).status == 403)
+        #expect(await bench.ask("PUT", Self.surface, Self.body()).json["to"] == nil)
+        for (key, hasUsers, hasSnapshots) in [
+            (RelayBench.callerKey, false, true), ("mrt_reader", false, false), ("mrt_support", true, false),
+        ] {
+            let shown = await bench.ask("GET", Self.surface, key: key)
+            #expect(shown.status == 200 && (shown.json["to"] != nil) == hasUsers, "\(key): \(shown.text)")
+            #expect((shown.json["snapshots"] != nil) == hasSnapshots, "\(key): \(shown.text)")
+            let listed = await bench.ask("GET", Self.list, key: key).json
+            let first = listed["surfaces"]?.elements?.first
+            #expect(Self.ids(listed) == ["order-7"] && first?["snapshots"] == nil, "\(key): \(listed)")
+            #expect((first?["to"] != nil) == hasUsers, "\(key): \(listed)")
+        }
+        await bench.stop()
+    }
+
+    @Test func `surfaces are listed in pages`() async throws {
+        let bench = try await RelayBench()
+        for id in ["b", "a", "c"] {
+            #expect(await bench.ask("PUT", Self.list + "/" + id, Self.body(["widget"], of: id)).status == 201)
+        }
+        let first = await bench.ask("GET", Self.list + "?limit=2").json
+        #expect(Self.ids(first) == ["b", "a"], "\(first)")
+        let cursor = try #require(first["cursor"]?.integerValue)
+        let second = await bench.ask("GET", Self.list + "?after=\(cursor)").json
+        #expect(Self.ids(second) == ["c"], "\(second)")
+        await bench.stop()
+    }
+
+    @Test func `the identifier in the path is percent-encoded`() async throws {
+        let bench = try await RelayBench()
+        let stored = await bench.ask("PUT", Self.list + "/order%2F7", Self.body(["widget"], of: "order/7"))
+        #expect(stored.status == 201 && stored.json["id"] == "order/7", "\(stored.text)")
+        let refused = await bench.ask("GET", Self.list + "/order%207")
+        #expect(refused.status == 400 && refused.text.contains("visible ASCII characters"), "\(refused.text)")
+        await bench.stop()
+    }
+
+    @Test func `the withdrawal of a surface is audited`() async throws {
+        let lines = LogLines()
+        let bench = try await RelayBench(log: lines.logger(.info))
+        _ = await bench.ask("PUT", Self.surface, Self.body())
+        _ = await bench.ask("DELETE", Self.surface)
+        _ = await bench.ask("DELETE", Self.list + "/mrt_secret")
+        await bench.stop()
+        let entries = lines.objects.filter { $0["action"] == "withdraw-surface" }
+        #expect(entries.map { $0["target"]?.stringValue } == ["order-7", nil])
+        #expect(entries.map { $0["status"]?.integerValue } == [200, 404])
+    }
+
+    @Test func `each phone is listed with what it shall show`() async throws {
+        let bench = try await EnrollmentBench()
+        let phone = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
+        let path = Self.surface + "/installations"
+        #expect(await bench.relay.ask("GET", path).status == 404)
+        #expect(await bench.relay.ask("PUT", Self.surface, Self.body(["widget"])).status == 201)
+        try await eventually("the phone is listed") {
+            await bench.relay.ask("GET", path).json["installations"]?.elements?.count == 1
+        }
+        let list = await bench.relay.ask("GET", path).json
+        let listed = list["installations"]?.elements?.first
+        #expect(listed?["installation"]?.stringValue == phone.id && listed?["in-audience"] == true, "\(list)")
+        #expect(listed?["user"] == nil && listed?["kinds"]?["widget"]?["desired-revision"] == 1, "\(list)")
+        let cursor = try #require(list["cursor"]?.integerValue)
+        #expect(await bench.relay.ask("GET", path + "?after=\(cursor)").json["installations"] == [])
+        await bench.stop()
+    }
+}
