@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LiveSurfaces
-internal import Martlet
 internal import MartletCore
-internal import MartletHTTPServer
 internal import MartletOutbox
 internal import MartletTransport
 
@@ -270,7 +268,7 @@ actor SurfaceRunner {
                 continue
             }
             stored.append(step)
-            record(step, of: session.surface.surface)
+            record(step, of: session.surface)
             cancelled += step.step.cancelled.map { (id: $0, app: session.surface.surface.app) }
         }
         budgets.store(spent)
@@ -281,8 +279,8 @@ actor SurfaceRunner {
         return due.count == SurfaceRunner.sessionLimit || !cancelled.isEmpty ? .zero : SurfaceRunner.idleInterval
     }
 
-    private func record(_ step: SurfaceSteps.Step, of surface: Surface) {
-        let app = surface.app
+    private func record(_ step: SurfaceSteps.Step, of stored: StoredSurface) {
+        let app = stored.surface.app
         counts.steps[app, default: 0] += 1
         counts.pushes[app, default: 0] += step.step.pushes.count
         counts.problems[app, default: 0] += step.problems.count
@@ -295,7 +293,7 @@ actor SurfaceRunner {
             context.log.warning(
                 .surfacePushNotBuilt,
                 [
-                    "app": .string(app), "surface": .string(surface.id), "error": .string(problem),
+                    "app": .string(app), "surface": .string(stored.surface.id), "error": .string(problem),
                     "not-logged": omitted > 0 ? .whole(omitted) : nil,
                 ]
             )
