@@ -97,7 +97,7 @@ import Testing
         #expect(sent.orderKey == "activity ab12")
     }
 
-    @Test func `an update has the priority and the stale date of the decision`() throws {
+    @Test func `an update has the priority and the stale date of its plan`() throws {
         let update = ActivitySession.Update(
             generation: 3,
             timestamp: Self.seconds,
@@ -110,14 +110,14 @@ import Testing
         #expect(sent.headers.priority == "5" && sent.headers.collapseID == nil)
     }
 
-    @Test func `an end removes the card and is stored as long as a card lives`() throws {
+    @Test func `an end removes the card and is stored for twelve hours`() throws {
         let sent = try #require(try push(.end(timestamp: Self.seconds)))
         let aps = try aps(of: sent)
         #expect(aps["event"] == "end" && aps["dismissal-date"] != nil)
         #expect(sent.headers.expiration == "\(Self.seconds + 43_200)")
     }
 
-    @Test func `a long identifier of a surface has a hash as collapse identifier`() throws {
+    @Test func `a long identifier gives a hash as collapse identifier`() throws {
         let long = String(repeating: "a", count: 100)
         let first = try #require(try push(.background, of: .widget, surface: long)?.headers.collapseID)
         let second = try #require(try push(.background, of: .widget, surface: long + "b")?.headers.collapseID)
