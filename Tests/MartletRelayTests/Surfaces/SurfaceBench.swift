@@ -22,11 +22,14 @@ struct SurfaceBench {
     private(set) var phones: EnrollmentBench
     /// The place of the model; nil for a file.
     private let disk: ModelOutbox.Disk?
+    /// The maximum number of pushes in the model.
+    private let limit: Int
 
     var relay: RelayBench { phones.relay }
     private var surfaces: any SurfaceStore { relay.parts.outbox.surfaces }
 
-    init(over store: Store = .file, log: Logger = .silent) async throws {
+    init(over store: Store = .file, limit: Int = 10_000, log: Logger = .silent) async throws {
+        self.limit = limit
         phones = try await EnrollmentBench(log: log)
         guard store == .model else {
             disk = nil
@@ -42,7 +45,7 @@ struct SurfaceBench {
         await relay.relay.stop()
         let started: PushRelay
         if let disk {
-            started = try await PushRelay.start(configuration, over: ModelOutbox(on: disk, limit: 10_000))
+            started = try await PushRelay.start(configuration, over: ModelOutbox(on: disk, limit: limit))
         } else {
             started = try await PushRelay.start(configuration)
         }

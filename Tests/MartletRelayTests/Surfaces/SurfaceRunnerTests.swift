@@ -101,6 +101,21 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a surface waits for room in the outbox`() async throws {
+        let bench = try await SurfaceBench(over: .model, limit: 2)
+        let lanes = "/v1/apps/orders/lanes/production"
+        for number in 1...3 { _ = try await bench.enroll(device: "a\(number)", start: "b\(number)") }
+        #expect(await bench.relay.ask("POST", lanes + "/pause").status == 200)
+        try await bench.put("Packed")
+        let parts = bench.relay.parts
+        try await eventually("the outbox is full") { try await parts.outbox.backlog().first?.count == 2 }
+        #expect(await parts.surfaces.run() > .zero)
+        try await bench.put("On its way")
+        #expect(await bench.relay.ask("POST", lanes + "/resume").status == 200)
+        try await bench.expect(["start On its way"], by: "b3")
+        await bench.stop()
+    }
+
     @Test func `a surface is withdrawn at its end`() async throws {
         let bench = try await SurfaceBench()
         let parts = bench.relay.parts
