@@ -72,7 +72,7 @@ actor SurfaceRunner {
     private var isWoken = false
     private var sleeper: CheckedContinuation<Void, Never>?
     /// The time of the last look for surfaces that have ended, in milliseconds since 1970.
-    private var endedAt: Int64 = 0
+    private var endsCheckedAt: Int64 = 0
 
     init(_ context: RelayContext, dispatcher: Dispatcher) {
         loop = context.loop
@@ -172,14 +172,14 @@ actor SurfaceRunner {
     private func endSurfaces() async throws(OutboxError) -> Duration {
         let now = context.now
         // A clock that was set back must not delay ends.
-        guard now < endedAt || now - endedAt >= SurfaceRunner.endInterval else { return SurfaceRunner.idleInterval }
+        guard now < endsCheckedAt || now - endsCheckedAt >= SurfaceRunner.endInterval else { return SurfaceRunner.idleInterval }
         let count = try await context.outbox.surfaces.endSurfaces(
             withdrawnBefore: now - context.configuration.retention,
             at: now,
             limit: SurfaceRunner.surfaceLimit
         )
         guard count < SurfaceRunner.surfaceLimit else { return .zero }
-        endedAt = now
+        endsCheckedAt = now
         return SurfaceRunner.idleInterval
     }
 
