@@ -172,7 +172,9 @@ actor SurfaceRunner {
     private func endSurfaces() async throws(OutboxError) -> Duration {
         let now = context.now
         // A clock that was set back must not delay ends.
-        guard now < endsCheckedAt || now - endsCheckedAt >= SurfaceRunner.endInterval else { return SurfaceRunner.idleInterval }
+        guard now < endsCheckedAt || now - endsCheckedAt >= SurfaceRunner.endInterval else {
+            return SurfaceRunner.idleInterval
+        }
         let count = try await context.outbox.surfaces.endSurfaces(
             withdrawnBefore: now - context.configuration.retention,
             at: now,
