@@ -37,8 +37,8 @@ package struct OutboxPush: Sendable, Hashable {
     package var user: String?
     /// The number of the job that the push belongs to; nil for a push that was sent singly.
     package var job: Int64?
-    /// The ``StoredInstallation/number`` of the installation that a push of a job is for; nil for a push that was sent
-    /// singly, and for one that was read from the store.
+    /// The ``StoredInstallation/number`` of the installation that a push of a job or a session is for; nil for a push
+    /// that a caller sent singly, and for one that was read from the store.
     ///
     /// It orders the pushes of the job: ``JobStore/pushes(of:in:after:limit:)`` returns them by it.
     package var installation: Int64?

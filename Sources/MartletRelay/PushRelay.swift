@@ -66,6 +66,8 @@ package actor PushRelay {
         }
         await parts.dispatcher.start(clients) { [weak intake = parts.intake] push in
             intake?.assumeIsolated { $0.recordEnd(of: push) }
+        } reportSessionResults: { [weak surfaces = parts.surfaces] in
+            surfaces?.assumeIsolated { $0.wake() }
         }
         try await parts.server.listen(for: RelayAPI(parts))
         await parts.maintenance.checkOutbox()
@@ -79,6 +81,7 @@ package actor PushRelay {
         await parts.monitor.start(exporter)
         await parts.maintenance.start()
         await parts.jobs.start()
+        await parts.surfaces.start()
     }
 
     private func logStart() {
@@ -105,6 +108,7 @@ package actor PushRelay {
         await parts.monitor.drain()
         await parts.maintenance.drain()
         await parts.jobs.drain()
+        await parts.surfaces.drain()
         let inFlight = await parts.dispatcher.inFlight
         context.log.info(.shuttingDown, ["in-flight": .whole(inFlight)])
         await parts.intake.drain()
@@ -169,6 +173,7 @@ package actor PushRelay {
         await parts.dispatcher.use(context, clients)
         await parts.webhooks.use(context)
         await parts.jobs.use(context)
+        await parts.surfaces.use(context)
         log.info(.configurationReloaded, ["apps": .whole(new.apps.count), "callers": .whole(new.callers.count)])
         await parts.monitor.use(context)
         await parts.maintenance.use(context)

@@ -8,13 +8,15 @@ internal import MartletTransport
 ///
 /// Pushes flow in one direction: from the ``RelayServer`` and the JSON API to the ``Intake``, which stores them, to the
 /// ``Dispatcher``, which delivers them and reports their outcomes to the intake. The ``JobExpander`` stores those of
-/// jobs. The ``RelayMonitor`` reads the others, and ``RelayMaintenance`` does their periodic work.
+/// jobs, and the ``SurfaceRunner`` those of surfaces. The ``RelayMonitor`` reads the others, and ``RelayMaintenance``
+/// does their periodic work.
 struct RelayParts: Sendable {
     let server: RelayServer
     let intake: Intake
     let dispatcher: Dispatcher
     let webhooks: WebhookSender
     let jobs: JobExpander
+    let surfaces: SurfaceRunner
     let registry: InstallationRegistry
     let monitor: RelayMonitor
     let maintenance: RelayMaintenance
@@ -30,6 +32,7 @@ struct RelayParts: Sendable {
         server = RelayServer(context, callers, intake: intake, dispatcher: dispatcher)
         webhooks = WebhookSender(context)
         jobs = JobExpander(context, dispatcher: dispatcher)
+        surfaces = SurfaceRunner(context, dispatcher: dispatcher)
         registry = InstallationRegistry(context)
         monitor = RelayMonitor(
             context,
@@ -37,7 +40,8 @@ struct RelayParts: Sendable {
             intake: intake,
             dispatcher: dispatcher,
             webhooks: webhooks,
-            jobs: jobs
+            jobs: jobs,
+            surfaces: surfaces
         )
         maintenance = RelayMaintenance(context, monitor)
         outbox = context.outbox

@@ -83,33 +83,46 @@ struct PushRequestBuilder {
     ) throws(APIProblem) -> OutboxPush {
         let id = chosenID ?? APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
         let (headers, payload, notBefore) = try content(of: request, for: destination, bundle, id, renderer)
-        if let reason = refusal(of: destination, bundle, headers, payload) {
-            throw problem(reason, destination, bundle, headers, payload)
-        }
-        let stored = destination.stored(bundle: bundle)
-        let orderKey = headers.orderKey(for: stored)
-        guard orderKey != nil || !request.supersedes else {
+        let time = max(now, notBefore ?? now)
+        var push = try PushRequestBuilder.push(headers, payload, to: destination, lane, bundle, id, at: time)
+        guard push.orderKey != nil || !request.supersedes else {
             throw APIProblem(
                 400,
                 "supersede needs collapse-id, unless the push is for a channel or has the push-type liveactivity",
                 at: "/supersede"
             )
         }
-        var push = OutboxPush(
+        push.hasCallersID = chosenID != nil
+        push.sourceRequest = sourceRequest
+        push.notBefore = notBefore
+        push.traceParent = traceParent
+        push.supersedes = request.supersedes
+        return push
+    }
+
+    /// Returns a push with headers and a payload that APNs does not refuse, which is sent at a time or later.
+    static func push(
+        _ headers: PushHeaders,
+        _ payload: [UInt8],
+        to destination: PushRequest.Destination,
+        _ lane: Lane,
+        _ bundle: String,
+        _ id: APNsID,
+        at time: Int64
+    ) throws(APIProblem) -> OutboxPush {
+        if let reason = refusal(of: destination, bundle, headers, payload) {
+            throw problem(reason, destination, bundle, headers, payload)
+        }
+        let stored = destination.stored(bundle: bundle)
+        return OutboxPush(
             lane: lane,
             id: id,
-            hasCallersID: chosenID != nil,
             destination: stored,
             headers: headers,
             payload: payload,
-            sourceRequest: sourceRequest,
-            notBefore: notBefore,
-            expiresAt: headers.expiry(at: max(now, notBefore ?? now)),
-            orderKey: orderKey,
-            traceParent: traceParent
+            expiresAt: headers.expiry(at: time),
+            orderKey: headers.orderKey(for: stored)
         )
-        push.supersedes = request.supersedes
-        return push
     }
 
     /// Checks the times at which the pushes of a request are to be sent, when it arrives.
@@ -208,7 +221,7 @@ struct PushRequestBuilder {
         }
     }
 
-    private func refusal(
+    private static func refusal(
         of destination: PushRequest.Destination,
         _ bundle: String,
         _ headers: PushHeaders,
@@ -223,7 +236,7 @@ struct PushRequestBuilder {
     }
 
     /// Returns the error for a push that APNs would refuse, with the rule and the member that breaks it.
-    private func problem(
+    private static func problem(
         _ reason: APNsReason,
         _ destination: PushRequest.Destination,
         _ bundle: String,

@@ -57,6 +57,7 @@ actor Dispatcher {
     private(set) var isDraining = false
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
     private var reportEnd: @Sendable (PushStatus) -> Void = { _ in }
+    private var reportSessionResults: @Sendable () -> Void = {}
 
     init(_ context: RelayContext) {
         loop = context.loop
@@ -66,9 +67,19 @@ actor Dispatcher {
         machine.pauseManually(nil)
     }
 
-    /// Starts to deliver, and calls `reportEnd` on the event loop for each push that has ended.
-    func start(_ clients: [Lane: LaneClient], reportEnd: @escaping @Sendable (PushStatus) -> Void) {
+    /// Starts to deliver.
+    ///
+    /// - Parameters:
+    ///   - clients: The clients of the lanes.
+    ///   - reportEnd: Called on the event loop for each push that has ended.
+    ///   - reportSessionResults: Called on the event loop when results of pushes of surfaces are stored.
+    func start(
+        _ clients: [Lane: LaneClient],
+        reportEnd: @escaping @Sendable (PushStatus) -> Void,
+        reportSessionResults: @escaping @Sendable () -> Void
+    ) {
         self.reportEnd = reportEnd
+        self.reportSessionResults = reportSessionResults
         open(clients)
         actSoon()
         followFleet()
@@ -234,11 +245,13 @@ actor Dispatcher {
                 // One time for the stored outcomes and for the callers that wait for them.
                 let time = try await context.outbox.settle(settlements, at: context.now)
                 context.recordOutbox(nil)
-                for (push, outcome) in machine.settled(settlements) {
+                let ended = machine.settled(settlements)
+                for (push, outcome) in ended {
                     counts.measure(push, outcome, at: time)
                     if push.isDamaged { context.log.damaged(push) }
                     recordEnd(of: PushStatus(push, ended: outcome, at: time), expiry: push.push.expiresAt)
                 }
+                if ended.contains(where: { $0.push.push.session != nil }) { reportSessionResults() }
             } catch {
                 context.recordOutbox(error)
                 machine.settleFailed(settlements, at: context.now)

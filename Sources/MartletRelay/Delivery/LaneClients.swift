@@ -17,6 +17,9 @@ struct LaneClients: Sendable {
 
     subscript(lane: Lane) -> LaneClient? { clients[lane] }
 
+    /// The renderers of the lanes.
+    var renderers: [Lane: SnapshotRenderer] { clients.mapValues(\.renderer) }
+
     /// Creates clients for the lanes whose current client cannot be used with a configuration.
     ///
     /// The context has the endpoints, which only a restart changes.

@@ -261,10 +261,3 @@ actor JobExpander {
         return count
     }
 }
-
-extension LaneClients {
-    /// The renderers of the lanes.
-    fileprivate var renderers: [Lane: SnapshotRenderer] {
-        Dictionary(lanes.compactMap { lane in self[lane].map { (lane, $0.renderer) } }) { first, _ in first }
-    }
-}

@@ -61,6 +61,11 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
     case jobExpanded = "job expanded"
     case jobNotExpanded = "job not expanded"
 
+    // MARK: Surfaces
+
+    case surfacesNotUpdated = "surfaces not updated"
+    case surfacePushNotBuilt = "surface push not built"
+
     // MARK: Delivery
 
     case connected = "connected to APNs"

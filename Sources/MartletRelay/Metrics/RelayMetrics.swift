@@ -38,6 +38,7 @@ struct RelayMetrics {
         addConfiguration(to: &sheet)
         addWebhooks(to: &sheet)
         addJobs(to: &sheet)
+        addSurfaces(to: &sheet)
         addTelemetry(to: &sheet)
         sheet.histogram("loop_lag_seconds", "Delay of the event loop's timers.")
         sheet.add([:], snapshot.loopLag)

@@ -25,6 +25,7 @@ actor RelayMonitor {
     nonisolated let dispatcher: Dispatcher
     nonisolated let webhooks: WebhookSender
     private nonisolated let jobs: JobExpander
+    private nonisolated let surfaces: SurfaceRunner
     /// The other relays that share the outbox.
     private var fleet = FleetView()
     private var rates = RecentRates()
@@ -48,7 +49,8 @@ actor RelayMonitor {
         intake: Intake,
         dispatcher: Dispatcher,
         webhooks: WebhookSender,
-        jobs: JobExpander
+        jobs: JobExpander,
+        surfaces: SurfaceRunner
     ) {
         loop = context.loop
         self.context = context
@@ -57,6 +59,7 @@ actor RelayMonitor {
         self.dispatcher = dispatcher
         self.webhooks = webhooks
         self.jobs = jobs
+        self.surfaces = surfaces
         health = SharedHealth(context.outboxHealth)
         reloads = ConfigurationReloads(startedAt: context.startedAt)
         observations = StatusObservations(startedAt: context.startedAt, version: MartletVersion.current)
@@ -197,6 +200,7 @@ actor RelayMonitor {
             dispatcher: dispatcher.assumeIsolated { $0.snapshot },
             webhooks: webhooks.assumeIsolated { $0.counts },
             jobs: jobs.assumeIsolated { $0.counts },
+            surfaces: surfaces.assumeIsolated { $0.counts },
             fleet: fleet,
             rates: rates,
             reloads: reloads,

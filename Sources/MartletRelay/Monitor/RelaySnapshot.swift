@@ -15,6 +15,7 @@ struct RelaySnapshot: Sendable {
     let dispatcher: Dispatcher.Snapshot
     let webhooks: [String: WebhookSender.Counts]
     let jobs: JobExpander.Counts
+    let surfaces: SurfaceRunner.Counts
     let fleet: FleetView
     let rates: RecentRates
     let reloads: ConfigurationReloads

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LiveSurfaces
+internal import MartletCore
+internal import MartletOutbox
+internal import MartletTransport
+
+/// The part of a relay that brings surfaces to phones: it does the three kinds of work of ``SurfaceStore``.
+///
+/// The relay that leads the fleet does the work. When two relays do it for a while, nothing is stored twice, because
+/// the outbox stores a page and a step only if nothing has happened since it was read.
+actor SurfaceRunner {
+    /// A kind of a surface of an app.
+    struct Kind: Sendable, Hashable {
+        var app: String
+        var kind: SurfaceKind
+    }
+
+    /// The numbers that the monitor reads, by the name of the app.
+    struct Counts: Sendable {
+        /// The number of surfaces whose change has not reached all of their audience, when they were read last.
+        var spreading: [String: Int] = [:]
+        /// The number of stored pages of audiences.
+        var pages: [String: Int] = [:]
+        /// The number of stored steps of surfaces on installations.
+        var steps: [String: Int] = [:]
+        /// The number of stored pushes.
+        var pushes: [String: Int] = [:]
+        /// The number of pushes that could not be built, and of contents that could not be read.
+        var problems: [String: Int] = [:]
+        /// The time from a change of a surface until Apple accepted the update of a phone.
+        var staleness: [Kind: Histogram] = [:]
+    }
+
+    /// The kinds of work, in their order in a round.
+    private enum Work: CaseIterable {
+        case ends
+        case events
+        case pages
+        case steps
+    }
+
+    /// A staleness without values, with upper bounds in seconds.
+    private static let stalenessTimes = Histogram(bounds: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800])
+    /// The interval between looks for work while there is none.
+    private static let idleInterval = Duration.seconds(1)
+    /// The time in which changes and results are gathered, so that one round handles many.
+    private static let gatherInterval = Duration.milliseconds(20)
+    /// The pause while the outbox has no room for the pushes of a step.
+    private static let fullInterval = Duration.milliseconds(250)
+    /// The maximum pause after a unit of work.
+    private static let longestPause = Duration.seconds(1)
+    /// The maximum number of surfaces, events and sessions that are read at once.
+    private static let surfaceLimit = 50
+    private static let eventLimit = 20
+    private static let sessionLimit = 200
+    /// The interval between looks for surfaces that have ended, in milliseconds.
+    private static let endInterval: Int64 = 1_000
+
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    private var context: RelayContext
+    private let dispatcher: Dispatcher
+    private var budgets = SurfaceBudgets()
+    private(set) var counts = Counts()
+    private var throttle = GrowingThrottle()
+    private var pushThrottle = GrowingThrottle()
+    private var task: Task<Void, Never>?
+    private var isDraining = false
+    /// Whether something has changed since the last round began.
+    private var isWoken = false
+    private var sleeper: CheckedContinuation<Void, Never>?
+    /// The time of the last look for surfaces that have ended, in milliseconds since 1970.
+    private var endsCheckedAt: Int64 = 0
+
+    init(_ context: RelayContext, dispatcher: Dispatcher) {
+        loop = context.loop
+        self.context = context
+        self.dispatcher = dispatcher
+    }
+
+    func start() {
+        task = Task { [weak self] in
+            while !Task.isCancelled {
+                guard let pause = await self?.run() else { return }
+                await self?.sleep(for: pause)
+            }
+        }
+    }
+
+    func use(_ context: RelayContext) {
+        self.context = context
+    }
+
+    func drain() {
+        isDraining = true
+        task?.cancel()
+        wake()
+    }
+
+    /// Starts the next round soon, because a surface has changed or a push of one has ended.
+    func wake() {
+        isWoken = true
+        sleeper?.resume()
+        sleeper = nil
+    }
+
+    private func sleep(for pause: Duration) async {
+        guard pause > .zero, !isDraining else { return }
+        if !isWoken {
+            let timer = loop.schedule(after: pause) { [weak self] in self?.assumeIsolated { $0.wake() } }
+            await withCheckedContinuation { sleeper = $0 }
+            timer.cancel()
+        }
+        try? await Task.sleep(for: SurfaceRunner.gatherInterval)
+    }
+
+    // MARK: Rounds
+
+    /// Does a round of each kind of work, and returns the time until the next round.
+    func run() async -> Duration {
+        isWoken = false
+        guard await dispatcher.fleet.isLeader, !isDraining, context.outboxHealth.current.refusal == nil else {
+            counts.spreading = [:]
+            return SurfaceRunner.idleInterval
+        }
+        var next = SurfaceRunner.idleInterval
+        for work in Work.allCases where !isDraining {
+            do throws(OutboxError) {
+                let pause = try await perform(work)
+                next = min(next, pause)
+            } catch {
+                log(error)
+            }
+        }
+        return next
+    }
+
+    /// Does a part of a kind of work; returns the time until the next part.
+    private func perform(_ work: Work) async throws(OutboxError) -> Duration {
+        switch work {
+        case .ends: try await endSurfaces()
+        case .events: try await handleEvents()
+        case .pages: try await storePages()
+        case .steps: try await takeSteps()
+        }
+    }
+
+    /// Pauses as long as work took, so that at least half of the time is left to other calls to the outbox.
+    private func rest(since start: ContinuousClock.Instant) async {
+        try? await Task.sleep(for: min(ContinuousClock.now - start, SurfaceRunner.longestPause))
+    }
+
+    private func log(_ error: OutboxError) {
+        switch error.kind {
+        // Only the relay closes the outbox, when it stops.
+        case .closed: break
+        case .unreachable: context.recordOutbox(error)
+        default:
+            guard let omitted = throttle.take(at: context.now) else { return }
+            context.log.warning(
+                .surfacesNotUpdated,
+                ["error": .string("\(error)"), "not-logged": omitted > 0 ? .whole(omitted) : nil]
+            )
+        }
+    }
+
+    // MARK: Audiences
+
+    /// Withdraws the surfaces whose end has passed, and deletes those that were withdrawn long ago.
+    private func endSurfaces() async throws(OutboxError) -> Duration {
+        let now = context.now
+        // A clock that was set back must not delay ends.
+        guard now < endsCheckedAt || now - endsCheckedAt >= SurfaceRunner.endInterval else {
+            return SurfaceRunner.idleInterval
+        }
+        let count = try await context.outbox.surfaces.endSurfaces(
+            withdrawnBefore: now - context.configuration.retention,
+            at: now,
+            limit: SurfaceRunner.surfaceLimit
+        )
+        guard count < SurfaceRunner.surfaceLimit else { return .zero }
+        endsCheckedAt = now
+        return SurfaceRunner.idleInterval
+    }
+
+    /// Stores the sessions of installations whose audiences may have changed.
+    private func handleEvents() async throws(OutboxError) -> Duration {
+        let store = context.outbox.surfaces
+        let events = try await store.installationEvents(limit: SurfaceRunner.eventLimit)
+        // Read after the events, and once for each app.
+        var expressions: [String: [StoredSurface]] = [:]
+        for event in events where !isDraining {
+            let start = ContinuousClock.now
+            let installation = event.installation.installation
+            let app = installation.app
+            if expressions[app] == nil { expressions[app] = try await store.surfacesWithExpression(of: app) }
+            let named = try await store.surfaces(for: installation.user, installation.id, of: app)
+            let matching = (expressions[app] ?? []).filter { $0.surface.audience.matches(installation) }
+            try await store.store(named + matching, for: event, at: context.now)
+            await rest(since: start)
+        }
+        return events.count < SurfaceRunner.eventLimit ? SurfaceRunner.idleInterval : .zero
+    }
+
+    /// Stores the next page of each surface whose change has not reached all of its audience.
+    private func storePages() async throws(OutboxError) -> Duration {
+        let store = context.outbox.surfaces
+        let surfaces = try await store.unfinishedSurfaces(limit: SurfaceRunner.surfaceLimit)
+        counts.spreading = [:]
+        for stored in surfaces { counts.spreading[stored.surface.app, default: 0] += 1 }
+        var hasMore = surfaces.count == SurfaceRunner.surfaceLimit
+        for stored in surfaces where !isDraining {
+            let start = ContinuousClock.now
+            let page = try await stored.nextPage(from: context.outbox.installations)
+            if try await store.store(page, at: context.now) { counts.pages[stored.surface.app, default: 0] += 1 }
+            if page.next != nil { hasMore = true }
+            await rest(since: start)
+        }
+        return hasMore ? .zero : SurfaceRunner.idleInterval
+    }
+
+    // MARK: Steps
+
+    /// Takes and stores the steps of sessions that are due.
+    private func takeSteps() async throws(OutboxError) -> Duration {
+        let start = ContinuousClock.now
+        let now = context.now
+        let due = try await context.outbox.surfaces.dueSessions(at: now, limit: SurfaceRunner.sessionLimit)
+        guard !due.isEmpty else { return SurfaceRunner.idleInterval }
+        var known: [Int64: InstallationBudget] = [:]
+        for session in due { known[session.installation.number] = budgets[session.installation.number] }
+        let renderers = await dispatcher.clients.renderers
+        let built = await SurfaceStepBuilder.steps(
+            of: due,
+            apps: context.configuration.apps,
+            renderers: renderers,
+            budgets: known,
+            generator: SplitMix64(state: .random(in: .min ... .max)),
+            at: now
+        )
+        let answers: [SessionStepResult]
+        do throws(OutboxError) {
+            answers = try await context.outbox.surfaces.store(built.steps.map(\.step), at: now)
+        } catch {
+            // The steps may be stored nevertheless.
+            markReady(built.steps)
+            throw error
+        }
+        let pause = try await record(answers, to: built, of: due, at: now)
+        await rest(since: start)
+        return pause
+    }
+
+    /// Records the answers of the outbox to steps; returns the time until the next ones.
+    private func record(
+        _ answers: [SessionStepResult],
+        to built: SurfaceSteps,
+        of due: [DueSession],
+        at now: Int64
+    ) async throws(OutboxError) -> Duration {
+        var stored: [SurfaceSteps.Step] = []
+        var spent = built.budgets
+        var cancelled: [(id: APNsID, app: String)] = []
+        for (answer, (step, session)) in zip(answers, zip(built.steps, due)) {
+            // What is decided again takes from the budget again.
+            guard answer == .stored else {
+                spent[session.installation.number] = nil
+                continue
+            }
+            stored.append(step)
+            record(step, of: session.surface)
+            cancelled += step.step.cancelled.map { (id: $0, app: session.surface.surface.app) }
+        }
+        budgets.store(spent)
+        markReady(stored)
+        try await recordRemoval(of: cancelled, at: now)
+        if answers.contains(.full) { return SurfaceRunner.fullInterval }
+        // The sessions of cancelled pushes are due.
+        return due.count == SurfaceRunner.sessionLimit || !cancelled.isEmpty ? .zero : SurfaceRunner.idleInterval
+    }
+
+    private func record(_ step: SurfaceSteps.Step, of stored: StoredSurface) {
+        let app = stored.surface.app
+        counts.steps[app, default: 0] += 1
+        counts.pushes[app, default: 0] += step.step.pushes.count
+        counts.problems[app, default: 0] += step.problems.count
+        for (kind, time) in step.staleness {
+            let kind = Kind(app: app, kind: kind)
+            counts.staleness[kind, default: SurfaceRunner.stalenessTimes].observe(Duration.milliseconds(time))
+        }
+        for problem in step.problems {
+            guard let omitted = pushThrottle.take(at: context.now) else { continue }
+            context.log.warning(
+                .surfacePushNotBuilt,
+                [
+                    "app": .string(app), "surface": .string(stored.surface.id), "error": .string(problem),
+                    "not-logged": omitted > 0 ? .whole(omitted) : nil,
+                ]
+            )
+        }
+    }
+
+    private func markReady(_ steps: [SurfaceSteps.Step]) {
+        let pushes = steps.flatMap(\.step.pushes).map(\.push)
+        let queues = Set(pushes.map { LaneQueue(lane: $0.lane, urgency: $0.urgency) })
+        guard !queues.isEmpty else { return }
+        dispatcher.assumeIsolated { $0.markReady(Array(queues)) }
+    }
+
+    /// Reports the pushes that a step has cancelled; those that were claimed or had ended have another status.
+    private func recordRemoval(of cancelled: [(id: APNsID, app: String)], at now: Int64) async throws(OutboxError) {
+        var removed: [PushStatus] = []
+        for push in cancelled {
+            let status = try await context.outbox.status(of: push.id, of: push.app)
+            if let status, case .ended(_, at: now) = status.state { removed.append(status) }
+        }
+        await dispatcher.recordRemoval(of: removed)
+    }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LiveSurfaces
+internal import Martlet
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletOutbox
+
+/// The steps of sessions that are due, in the order of the sessions.
+struct SurfaceSteps: Sendable {
+    /// A step with what it reports.
+    struct Step: Sendable {
+        var step: SessionStep
+        /// The reasons why pushes could not be built, or the content could not be read.
+        var problems: [String]
+        /// The time from the change of the surface until Apple accepted the update, by kind, in milliseconds; only for
+        /// kinds that show the change since this step.
+        var staleness: [SurfaceKind: Int64]
+    }
+
+    var steps: [Step] = []
+    /// The budgets of the installations after the steps, by ``StoredInstallation/number``.
+    var budgets: [Int64: InstallationBudget]
+}
+
+/// A builder of the steps of sessions that are due.
+struct SurfaceStepBuilder {
+    /// The maximum number of decisions about one session in one step: another one follows while pushes cannot be built.
+    ///
+    /// Each gives up one content of a kind, and there are six kinds.
+    private static let decisionLimit = 8
+    /// The minimum time until the next step of a session of which nothing changes, in milliseconds.
+    private static let shortestWait: Int64 = 1_000
+
+    private let apps: [RelayConfiguration.App]
+    private let renderers: [Lane: SnapshotRenderer]
+    /// The time in milliseconds since 1970.
+    private let now: Int64
+    private var generator: SplitMix64
+    private var zones = ZoneLookup()
+    /// The contents of the surfaces, by their numbers; nil for one that cannot be read.
+    private var contents: [Int64: SurfaceContent?] = [:]
+    /// The problems of the current session.
+    private var problems: [String] = []
+    private var result: SurfaceSteps
+
+    private init(
+        _ apps: [RelayConfiguration.App],
+        _ renderers: [Lane: SnapshotRenderer],
+        _ budgets: [Int64: InstallationBudget],
+        _ generator: SplitMix64,
+        at now: Int64
+    ) {
+        self.apps = apps
+        self.renderers = renderers
+        result = SurfaceSteps(budgets: budgets)
+        self.generator = generator
+        self.now = now
+    }
+
+    /// Returns the steps of sessions, which are built outside of the event loop.
+    ///
+    /// - Parameters:
+    ///   - due: The sessions.
+    ///   - apps: The apps in the current configuration.
+    ///   - renderers: The renderers of the lanes.
+    ///   - budgets: The budgets of the installations; one that is missing is full.
+    ///   - generator: The generator of identifiers.
+    ///   - now: The time in milliseconds since 1970.
+    /// - Returns: The steps in the order of the sessions.
+    @concurrent
+    static func steps(
+        of due: [DueSession],
+        apps: [RelayConfiguration.App],
+        renderers: [Lane: SnapshotRenderer],
+        budgets: [Int64: InstallationBudget],
+        generator: SplitMix64,
+        at now: Int64
+    ) async -> SurfaceSteps {
+        var builder = SurfaceStepBuilder(apps, renderers, budgets, generator, at: now)
+        for session in due { builder.add(session) }
+        return builder.result
+    }
+
+    private mutating func add(_ due: DueSession) {
+        problems = []
+        let revision = due.surface.revision
+        let content = content(of: due)
+        var state = state(of: due)
+        let age = due.updateAge
+        let earlier = age == nil ? [:] : state.shownRevisions(of: content, revision)
+        let step = step(of: &state, content, due)
+        var staleness: [SurfaceKind: Int64] = [:]
+        if let age {
+            for (kind, shown) in state.shownRevisions(of: content, revision) where shown == revision {
+                if let before = earlier[kind], before < revision { staleness[kind] = age }
+            }
+        }
+        result.steps.append(SurfaceSteps.Step(step: step, problems: problems, staleness: staleness))
+    }
+
+    /// Decides about a session until each push that it sends can be built.
+    private mutating func step(
+        of state: inout SurfaceSessionState,
+        _ content: SurfaceContent?,
+        _ due: DueSession
+    ) -> SessionStep {
+        let builder = SurfacePushBuilder(
+            surface: due.surface,
+            stored: due.installation,
+            attributesType: content?.attributesType ?? SurfaceActivityAttributes.attributesType,
+            app: apps.first { $0.name == due.surface.surface.app },
+            renderers: renderers,
+            now: now
+        )
+        var (plan, pushes, cancelled, results) = (SurfacePlan(), [OutboxPush](), [APNsID](), due.session.results)
+        for _ in 0..<Self.decisionLimit {
+            plan = decide(&state, content, due, results)
+            cancelled += plan.cancelled
+            results = []
+            for send in plan.sends {
+                if let push = push(of: send, by: builder) {
+                    pushes.append(push)
+                } else {
+                    // As if Apple had refused it, so that the session does not wait for its result, and does not repeat
+                    // it with the same content.
+                    results.append(SessionResult(id: send.id, state: .refused, status: nil, endedAt: now))
+                }
+            }
+            if results.isEmpty { break }
+        }
+        return SessionStep(
+            of: due,
+            state: state.stored,
+            dueAt: plan.dueAt.map { max($0, now + Self.shortestWait) },
+            isFinished: plan.isFinished,
+            cancelled: cancelled,
+            pushes: pushes
+        )
+    }
+
+    private mutating func decide(
+        _ state: inout SurfaceSessionState,
+        _ content: SurfaceContent?,
+        _ due: DueSession,
+        _ results: [SessionResult]
+    ) -> SurfacePlan {
+        let installation = due.installation.installation
+        let seconds = now / 1_000
+        var budget = result.budgets[due.installation.number] ?? InstallationBudget(of: installation, at: seconds)
+        budget.update(for: installation, at: seconds)
+        let plan = state.step(
+            content,
+            revision: due.surface.revision,
+            of: due.surface.surface.id,
+            on: installation,
+            results: results,
+            at: now,
+            within: &budget.activities,
+            ids: { APNsID(milliseconds: now, randomBits: (generator.next(), generator.next())) }
+        )
+        result.budgets[due.installation.number] = budget
+        return plan
+    }
+
+    /// Returns the content that the installation shall show; nil for none.
+    private mutating func content(of due: DueSession) -> SurfaceContent? {
+        let surface = due.surface
+        guard due.session.revision > 0, surface.withdrawnAt == nil, !surface.isDamaged else { return nil }
+        if let known = contents[surface.number] { return known }
+        let content: SurfaceContent?
+        do throws(APIProblem) {
+            content = try SurfaceContent(stored: surface.surface.request)
+        } catch {
+            problems.append("the surface cannot be read: \(error.detail)")
+            content = nil
+        }
+        contents.updateValue(content, forKey: surface.number)
+        return content
+    }
+
+    private mutating func state(of due: DueSession) -> SurfaceSessionState {
+        guard !due.session.isDamaged, let state = try? SurfaceSessionState(stored: due.session.state) else {
+            problems.append("the state of the surface on an installation cannot be read")
+            return SurfaceSessionState()
+        }
+        return state
+    }
+
+    /// Builds a push; nil for one that is not sent.
+    private mutating func push(of send: SurfacePlan.Send, by builder: SurfacePushBuilder) -> OutboxPush? {
+        do throws(APIProblem) {
+            return try builder.push(of: send, &zones)
+        } catch {
+            problems.append(error.detail)
+            return nil
+        }
+    }
+}
+
+extension DueSession {
+    /// The time from the change of the surface until Apple accepted the last push of the session, in milliseconds; nil
+    /// without an accepted push since the last step.
+    ///
+    /// It is nil, too, for a phone that has reported something since the change, because the time would include the
+    /// wait for the report.
+    fileprivate var updateAge: Int64? {
+        let accepted = session.results.filter { $0.state == .delivered }.map(\.endedAt).max()
+        guard let accepted, installation.installation.changedAt <= surface.changedAt else { return nil }
+        let (time, overflows) = accepted.subtractingReportingOverflow(surface.changedAt)
+        return overflows ? nil : max(0, time)
+    }
+}
+
+extension SurfaceSessionState {
+    /// Returns the revision that the phone is believed to show of each kind; none for a kind of which it is not known.
+    fileprivate func shownRevisions(of content: SurfaceContent?, _ revision: Int64) -> [SurfaceKind: Int64] {
+        let shown = account(of: content, revision: revision).compactMap { account in
+            account.shownRevision.map { (account.kind, $0) }
+        }
+        return Dictionary(shown) { first, _ in first }
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LiveSurfaces
+import MartletCore
+import MartletOutbox
+import MartletTransport
+import OutboxModel
+import TestSupport
+
+@testable import MartletRelay
+
+/// A relay with phones and surfaces, over a file or over the model of an outbox.
+struct SurfaceBench {
+    /// The kinds of outboxes.
+    enum Store: CaseIterable, Sendable {
+        case file
+        case model
+    }
+
+    static let surface = "order-7"
+
+    private(set) var phones: EnrollmentBench
+    /// The place of the model; nil for a file.
+    private let disk: ModelOutbox.Disk?
+    /// The maximum number of pushes in the model.
+    private let limit: Int
+
+    var relay: RelayBench { phones.relay }
+    private var surfaces: any SurfaceStore { relay.parts.outbox.surfaces }
+
+    init(over store: Store = .file, limit: Int = 10_000, log: Logger = .silent) async throws {
+        self.limit = limit
+        phones = try await EnrollmentBench(log: log)
+        guard store == .model else {
+            disk = nil
+            return
+        }
+        disk = ModelOutbox.Disk()
+        try await restart()
+    }
+
+    /// Stops the relay, and starts another one over the same outbox.
+    mutating func restart() async throws {
+        let configuration = await relay.relay.context.configuration
+        await relay.relay.stop()
+        let started: PushRelay
+        if let disk {
+            started = try await PushRelay.start(configuration, over: ModelOutbox(on: disk, limit: limit))
+        } else {
+            started = try await PushRelay.start(configuration)
+        }
+        phones = EnrollmentBench(over: RelayBench(relay, started))
+    }
+
+    func stop() async { await relay.stop() }
+
+    // MARK: The back end
+
+    /// States the content of a surface of the user anna, or of another audience.
+    func put(
+        _ title: String,
+        for audience: SurfaceAudience = .users(["anna"]),
+        kinds: [SurfaceKind] = [.liveActivity],
+        endsAt: Int64? = nil
+    ) async throws {
+        let request = Self.request(title, kinds: kinds)
+        let surface = MartletOutbox.Surface(
+            app: "orders",
+            id: Self.surface,
+            caller: "back end",
+            audience: audience,
+            request: request,
+            fingerprint: try SHA256.hash(request),
+            endsAt: endsAt
+        )
+        _ = try await surfaces.put(surface, if: .none, limit: 100, at: relay.parts.now)
+        await relay.parts.surfaces.wake()
+    }
+
+    func withdraw() async throws {
+        _ = try await surfaces.withdraw(Self.surface, of: "orders", if: .none, at: relay.parts.now)
+        await relay.parts.surfaces.wake()
+    }
+
+    private static func request(_ title: String, kinds: [SurfaceKind]) -> [UInt8] {
+        let snapshots = kinds.map { snapshot(of: $0, title).json }
+        return JSONValue.members(["snapshots": .array(snapshots), "priority": 10]).encoded()
+    }
+
+    /// The snapshot of a Live Activity or of a widget.
+    static func snapshot(of kind: SurfaceKind, _ title: String) -> SurfaceSnapshot {
+        func snapshot<Content: LiveSurfaces.Surface>(_ surface: Content) -> Snapshot<Content> {
+            Snapshot(
+                id: "\(Self.surface)@\(title)",
+                surfaceID: Self.surface,
+                updatedAt: "2026-05-12T18:31:00.000Z",
+                state: .active,
+                surface: surface
+            )
+        }
+        guard kind == .liveActivity else {
+            return .widget(
+                snapshot(
+                    WidgetSurface(
+                        title: title,
+                        body: "Two stops",
+                        progress: 0.5,
+                        deepLink: "shop://orders/7",
+                        family: .systemMedium
+                    )
+                )
+            )
+        }
+        return .liveActivity(
+            snapshot(
+                LiveActivitySurface(
+                    title: title,
+                    body: "Two stops",
+                    progress: 0.5,
+                    deepLink: "shop://orders/7",
+                    modeLabel: "Delivery",
+                    stage: .inProgress
+                )
+            )
+        )
+    }
+
+    // MARK: Phones
+
+    /// Enrolls a phone with a device token and a token that starts Live Activities; returns its secret.
+    func enroll(_ user: String = "anna", device: String, start: String, _ more: String = "") async throws -> String {
+        let tokens = #"{"device":"\#(device)","start":{"SurfaceActivityAttributes":"\#(start)"}}"#
+        return try await phones.enroll(user, #","tokens":\#(tokens)\#(more)"#).secret
+    }
+
+    /// Reports that a push has started an activity of the surface, with its token.
+    func report(_ token: String, with secret: String) async throws {
+        let activity = #"{"surface":"\#(Self.surface)","token":"\#(token)","started-by":"push"}"#
+        let answer = await phones.phone("PATCH", #"{"activities":{"\#(token)":\#(activity)}}"#, with: secret)
+        guard answer.status == 200 else { throw UnexpectedAnswer(text: answer.text) }
+    }
+
+    struct UnexpectedAnswer: Error {
+        let text: String
+    }
+
+    /// The pushes that Apple has received for a token: the event of a Live Activity, or the push type, and the title.
+    func received(by token: String) async -> [String] {
+        await relay.apple.pushes.filter { $0.deviceToken == token }.map { push in
+            let payload = (try? JSONReader.read(push.payload)) ?? .null
+            let aps = payload["aps"]
+            let title = [
+                aps?["content-state"]?["headline"], aps?["alert"]?["title"],
+                payload["surfaceSnapshot"]?["widget"]?["title"],
+            ].compactMap { $0?.stringValue }.first
+            return "\(aps?["event"]?.stringValue ?? push.headers.pushType ?? "") \(title ?? "")"
+        }
+    }
+
+    /// Waits until Apple has received these pushes for a token.
+    func expect(_ pushes: [String], by token: String) async throws {
+        try await eventually("\(token) gets \(pushes)") { await received(by: token) == pushes }
+    }
+}
+
+extension EnrollmentBench {
+    /// The bench over another relay with the same configuration.
+    init(over relay: RelayBench) {
+        self.relay = relay
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MartletCore
+import MartletSimulator
+import TestSupport
+import Testing
+
+@testable import MartletRelay
+
+/// A simulated phone, to which the relay brings a surface.
+@Suite(.timeLimit(.minutes(10))) struct SurfacePhoneTests {
+    /// A phone whose app reports to the relay, and which gets the pushes that Apple has received.
+    private struct World {
+        var bench: SurfaceBench
+        var phone = SimulatedPhone(
+            app: SimulatedPhone.App(topic: "com.example.orders"),
+            behavior: .reliable,
+            seed: 7,
+            at: Date()
+        )
+        private let secret: String
+        /// The number of pushes that were delivered.
+        private var delivered = 0
+
+        init() async throws {
+            bench = try await SurfaceBench()
+            secret = try await bench.phones.enroll().secret
+            for event: SimulatedPhone.Event in [.install, .launch, .leave] { phone.handle(event, at: Date()) }
+            try await sendReports()
+        }
+
+        /// The headlines of the cards on the screen.
+        var headlines: [String] { phone.cards.compactMap { $0.content["headline"]?.stringValue } }
+
+        /// The titles of the notifications on the screen.
+        var notifications: [String] { phone.notifications.compactMap { $0["aps"]?["alert"]?["title"]?.stringValue } }
+
+        mutating func handle(_ event: SimulatedPhone.Event) async throws {
+            phone.handle(event, at: Date())
+            try await sendReports()
+        }
+
+        /// Delivers the pushes that Apple has received since the last call, and sends the reports of the app.
+        mutating func deliver() async throws {
+            let pushes = await bench.relay.apple.pushes
+            for push in pushes.dropFirst(delivered) {
+                guard let token = push.token else { continue }
+                phone.receive(push.payload, headers: push.headers, to: token, at: Date())
+            }
+            delivered = pushes.count
+            try await sendReports()
+        }
+
+        private mutating func sendReports() async throws {
+            for report in phone.takeReports() {
+                guard let change = report.content.change else { continue }
+                let text = String(decoding: change.encoded(), as: UTF8.self)
+                let answer = await bench.phones.phone("PATCH", text, with: secret)
+                #expect(answer.status == 200, "\(answer.text)")
+            }
+        }
+
+        /// Delivers pushes until the cards on the screen have these headlines.
+        mutating func expect(_ expected: [String]) async throws {
+            try await eventually("the phone shows \(expected)") {
+                try await deliver()
+                return headlines == expected
+            }
+        }
+    }
+
+    @Test func `a phone shows one card in each state of a surface`() async throws {
+        var world = try await World()
+        try await world.bench.put("Packed")
+        try await world.expect(["Packed"])
+        try await world.bench.put("On its way")
+        try await world.expect(["On its way"])
+        try await world.bench.restart()
+        try await world.bench.put("At the door")
+        try await world.expect(["At the door"])
+        try await world.bench.withdraw()
+        try await world.expect([])
+        let account = world.phone.account
+        #expect(account.cardsStarted == 1 && account.duplicates == 0 && account.wasted == 0, "\(account)")
+        #expect(account.refused == 0 && account.toInvalidTokens == 0 && account.pushes == 4, "\(account)")
+        await world.bench.stop()
+    }
+
+    @Test func `a user who turns Live Activities off gets notifications`() async throws {
+        var world = try await World()
+        try await world.bench.put("Packed")
+        try await world.expect(["Packed"])
+        try await world.handle(.setPermissions(SimulatedPhone.Permissions(liveActivities: false)))
+        // The app learns of it when it runs.
+        for event: SimulatedPhone.Event in [.launch, .leave] { try await world.handle(event) }
+        try await world.expect([])
+        try await world.bench.put("On its way")
+        try await eventually("the phone shows a notification") {
+            try await world.deliver()
+            return world.notifications.contains("On its way")
+        }
+        #expect(world.headlines.isEmpty && world.phone.account.cardsStarted == 1, "\(world.phone.account)")
+        await world.bench.stop()
+    }
+}
+
+extension SimulatedPhone.Report.Content {
+    /// The change of the installation, as the app sends it; nil for a token that no surface needs.
+    fileprivate var change: JSONValue? {
+        switch self {
+        case .deviceToken(let token): return ["tokens": ["device": .string(token.hex)]]
+        case .startToken(let token):
+            return ["tokens": ["start": ["SurfaceActivityAttributes": .string(token.hex)]]]
+        case .permissions(let permissions):
+            return [
+                "permissions": [
+                    "alerts": .bool(permissions.alerts), "live-activities": .bool(permissions.liveActivities),
+                    "frequent-updates": .bool(permissions.frequentUpdates),
+                ]
+            ]
+        case .activities(let activities):
+            return ["activities": .object(activities.map { JSONValue.Member($0.id, $0.change) })]
+        case .ended(let ending):
+            let end = JSONValue.members([
+                "surface": .string(ending.surface),
+                "ended": ["cause": .string(ending.cause.text), "at": .integer(ending.endedAt.millisecondsSince1970)],
+            ])
+            return ["activities": .object([JSONValue.Member(ending.id, end)])]
+        case .widgetToken, .controlTokens: return nil
+        }
+    }
+}
+
+extension SimulatedPhone.Report.Activity {
+    fileprivate var change: JSONValue {
+        JSONValue.members([
+            "surface": .string(surface), "started-at": .integer(startedAt.millisecondsSince1970),
+            "started-by": .string(isStartedByPush ? "push" : "app"), "token": token.map { .string($0.hex) },
+        ])
+    }
+}
+
+extension SimulatedPhone.Report.EndCause {
+    fileprivate var text: String {
+        switch self {
+        case .user: "user"
+        case .app, .push: "app"
+        case .system: "system"
+        }
+    }
+}

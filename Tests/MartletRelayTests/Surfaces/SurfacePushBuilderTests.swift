@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LiveSurfaces
+import Martlet
+import MartletCore
+import MartletHTTPServer
+import MartletOutbox
+import OutboxModel
+import Testing
+
+@testable import MartletRelay
+
+/// The pushes, the pages and the budgets of surfaces, without a relay.
+@Suite(.timeLimit(.minutes(10))) struct SurfacePushBuilderTests {
+    private static let now: Int64 = 1_795_000_000_000
+    private static let seconds: Int64 = 1_795_000_000
+    private static let bundleID = "com.example.orders"
+
+    private func installation(_ number: UInt64 = 1, bundleID: String = Self.bundleID) -> Installation {
+        var generator = SplitMix64(state: number)
+        return Installation(
+            id: InstallationID(milliseconds: 1, using: &generator),
+            app: "orders",
+            user: "user \(number)",
+            environment: .production,
+            bundleID: bundleID,
+            at: Self.now
+        )
+    }
+
+    private func surface(
+        _ id: String = "order-7",
+        for audience: SurfaceAudience = .users([]),
+        withdrawnAt: Int64? = nil
+    ) -> StoredSurface {
+        let surface = MartletOutbox.Surface(
+            app: "orders",
+            id: id,
+            caller: "back end",
+            audience: audience,
+            request: [],
+            fingerprint: []
+        )
+        return StoredSurface(
+            number: 1,
+            revision: 3,
+            surface: surface,
+            createdAt: Self.now,
+            changedAt: Self.now,
+            withdrawnAt: withdrawnAt
+        )
+    }
+
+    /// Builds a push of a surface to the installation with the number 7.
+    private func push(
+        _ content: SurfacePlan.Send.Content,
+        of kind: SurfaceKind = .liveActivity,
+        surface id: String = "order-7",
+        alertsPerDay: Int? = nil,
+        to bundleID: String = Self.bundleID
+    ) throws -> OutboxPush? {
+        var app = RelayConfiguration.App(name: "orders", bundleIDs: [Self.bundleID], key: try .ephemeral())
+        app.alertsPerDay = alertsPerDay
+        let builder = SurfacePushBuilder(
+            surface: surface(id),
+            stored: StoredInstallation(number: 7, revision: 1, installation: installation(bundleID: bundleID)),
+            attributesType: "OrderAttributes",
+            app: app,
+            renderers: [Lane(app: "orders", environment: .production): SnapshotRenderer(timeout: .seconds(30))],
+            now: Self.now
+        )
+        let send = SurfacePlan.Send(
+            id: APNsID(randomBits: (1, 2)),
+            token: try DeviceToken(hex: "ab12"),
+            content: content,
+            snapshot: SurfaceBench.snapshot(of: kind, "Packed")
+        )
+        var zones = ZoneLookup()
+        return try builder.push(of: send, &zones)
+    }
+
+    private func aps(of push: OutboxPush) throws -> JSONValue {
+        try #require(try JSONReader.read(push.payload)["aps"])
+    }
+
+    // MARK: Pushes
+
+    @Test func `a start has the attributes type and ten minutes`() throws {
+        let sent = try #require(try push(.start(timestamp: Self.seconds + 1)))
+        let aps = try aps(of: sent)
+        #expect(aps["event"] == "start" && aps["attributes-type"] == "OrderAttributes")
+        #expect(aps["timestamp"]?.integerValue == Self.seconds + 1)
+        #expect(aps["stale-date"]?.integerValue == Self.seconds + 7_200)
+        #expect(sent.headers.priority == "10" && sent.headers.collapseID == "liveActivity order-7")
+        #expect(sent.headers.expiration == "\(Self.seconds + 600)" && sent.expiresAt == Self.now + 600_000)
+        #expect(sent.user == "user 1" && sent.installation == 7 && !sent.hasCallersID)
+        #expect(sent.orderKey == "activity ab12")
+    }
+
+    @Test func `an update has the priority and the stale date of its plan`() throws {
+        let update = ActivitySession.Update(
+            generation: 3,
+            timestamp: Self.seconds,
+            priority: 5,
+            staleDate: Self.seconds + 9
+        )
+        let sent = try #require(try push(.update(update)))
+        let aps = try aps(of: sent)
+        #expect(aps["event"] == "update" && aps["stale-date"]?.integerValue == Self.seconds + 9)
+        #expect(sent.headers.priority == "5" && sent.headers.collapseID == nil)
+    }
+
+    @Test func `an end removes the card and is stored for twelve hours`() throws {
+        let sent = try #require(try push(.end(timestamp: Self.seconds)))
+        let aps = try aps(of: sent)
+        #expect(aps["event"] == "end" && aps["dismissal-date"] != nil)
+        #expect(sent.headers.expiration == "\(Self.seconds + 43_200)")
+    }
+
+    @Test func `a long identifier gives a hash as collapse identifier`() throws {
+        let long = String(repeating: "a", count: 100)
+        let first = try #require(try push(.background, of: .widget, surface: long)?.headers.collapseID)
+        let second = try #require(try push(.background, of: .widget, surface: long + "b")?.headers.collapseID)
+        #expect(first != second && first.utf8.count <= 64)
+        #expect(try push(.background, of: .widget)?.headers.collapseID == "widget order-7")
+    }
+
+    @Test func `only notifications count towards the limit of alerts`() throws {
+        let limit = try push(.notification, alertsPerDay: 2)?.alertLimit
+        #expect(limit?.perDay == 2)
+        #expect(try push(.notification, alertsPerDay: 2)?.alertLimit == limit)
+        #expect(try push(.start(timestamp: Self.seconds), alertsPerDay: 2)?.alertLimit == nil)
+    }
+
+    @Test func `a push to an app that is not configured is refused`() throws {
+        #expect(throws: APIProblem.self) { try push(.notification, to: "com.example.other") }
+    }
+
+    // MARK: Pages
+
+    @Test func `a page of users has their installations`() async throws {
+        let outbox = ModelOutbox(on: ModelOutbox.Disk(), limit: 10)
+        let store = outbox.installations
+        var installations: [Installation] = []
+        for number: UInt64 in 1...3 {
+            var new = installation(number)
+            let token = try DeviceToken(hex: "ab0\(number)")
+            new.tokens[Installation.TokenSlot(.device)] = Installation.RegisteredToken(token, registeredAt: Self.now)
+            installations.append(new)
+        }
+        #expect(try await store.importPage(installations, of: "orders", at: Self.now) == [.added, .added, .added])
+        let numbers = try await store.installations(of: "orders", .all, after: 0, limit: 9).map(\.number)
+        let users = ["user 1", "user 3", "user 1"]
+        let page = try await surface(for: .users(users)).nextPage(from: store)
+        #expect(page.installations == [numbers[0], numbers[2]] && page.next == nil && page.revision == 3)
+        let named = try await surface(for: .installation(installations[1].id)).nextPage(from: store)
+        #expect(named.installations == [numbers[1]])
+        let all = try await surface(for: .matching(.all)).nextPage(from: store)
+        #expect(all.installations == numbers && all.next == nil)
+        let withdrawn = try await surface(for: .matching(.all), withdrawnAt: Self.now).nextPage(from: store)
+        #expect(withdrawn.installations.isEmpty && withdrawn.next == nil)
+    }
+
+    // MARK: Budgets
+
+    @Test func `the budgets that were used longest ago are dropped`() {
+        var budgets = SurfaceBudgets(limit: 2)
+        let budget = InstallationBudget(of: installation(), at: Self.seconds)
+        for number: Int64 in 1...5 { budgets.store([number: budget]) }
+        let known = (1...5).filter { budgets[$0] != nil }
+        #expect(known == [3, 4, 5])
+    }
+
+    @Test func `the permission of frequent updates enlarges the budget`() {
+        var phone = installation()
+        var budget = InstallationBudget(of: phone, at: Self.seconds)
+        while budget.activities.takeUpdate(at: Self.seconds) {}
+        budget.update(for: phone, at: Self.seconds)
+        #expect(!budget.activities.takeUpdate(at: Self.seconds))
+        phone.permissions[.frequentUpdates] = true
+        budget.update(for: phone, at: Self.seconds)
+        #expect(budget.activities.takeUpdate(at: Self.seconds))
+    }
+}

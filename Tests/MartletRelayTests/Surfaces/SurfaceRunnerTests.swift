@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LiveSurfaces
+import MartletCore
+import MartletOutbox
+import TestSupport
+import Testing
+
+@testable import MartletRelay
+
+/// Surfaces that the running relay brings to phones.
+@Suite(.timeLimit(.minutes(10))) struct SurfaceRunnerTests {
+    @Test(arguments: SurfaceBench.Store.allCases)
+    func `a surface starts, updates and ends a Live Activity`(store: SurfaceBench.Store) async throws {
+        var bench = try await SurfaceBench(over: store)
+        let first = try await bench.enroll(device: "a1", start: "b1")
+        let second = try await bench.enroll(device: "a2", start: "b2")
+        _ = try await bench.enroll("bert", device: "a3", start: "b3")
+        try await bench.put("Packed")
+        for token in ["b1", "b2"] { try await bench.expect(["start Packed"], by: token) }
+        try await bench.report("c1", with: first)
+        try await bench.restart()
+        try await bench.put("On its way")
+        try await bench.expect(["update On its way"], by: "c1")
+        try await bench.withdraw()
+        try await bench.expect(["update On its way", "end On its way"], by: "c1")
+        // The app of the other phone reports the activity only now.
+        try await bench.report("c2", with: second)
+        try await bench.expect(["end On its way"], by: "c2")
+        for token in ["b1", "b2"] { #expect(await bench.received(by: token) == ["start Packed"]) }
+        for token in ["a1", "a2", "a3", "b3"] { #expect(await bench.received(by: token) == []) }
+        await bench.stop()
+    }
+
+    @Test func `a phone that enrolls later gets the surface`() async throws {
+        let bench = try await SurfaceBench()
+        try await bench.put("Packed")
+        try await eventually("no page is left") {
+            try await bench.relay.parts.outbox.surfaces.unfinishedSurfaces(limit: 1).isEmpty
+        }
+        _ = try await bench.enroll("bert", device: "a1", start: "b1")
+        _ = try await bench.enroll(device: "a2", start: "b2")
+        try await bench.expect(["start Packed"], by: "b2")
+        #expect(await bench.received(by: "b1") == [])
+        await bench.stop()
+    }
+
+    @Test func `a phone that joins and leaves an expression follows it`() async throws {
+        let bench = try await SurfaceBench()
+        try await bench.put("Packed", for: .matching(.tag("vip")))
+        let secret = try await bench.enroll(device: "a1", start: "b1")
+        let installations = await bench.phones.installations()
+        let id = try #require(installations.first?["id"]?.stringValue)
+        let path = "/installations/\(id)"
+        #expect(await bench.phones.ask("PATCH", path, #"{"tags":["vip"]}"#).status == 200)
+        try await bench.expect(["start Packed"], by: "b1")
+        try await bench.report("c1", with: secret)
+        #expect(await bench.phones.ask("PATCH", path, #"{"tags":[]}"#).status == 200)
+        try await bench.expect(["end Packed"], by: "c1")
+        await bench.stop()
+    }
+
+    @Test func `a phone without Live Activities gets a notification`() async throws {
+        let bench = try await SurfaceBench()
+        _ = try await bench.enroll(device: "a1", start: "b1", #","permissions":{"live-activities":false}"#)
+        try await bench.put("Packed")
+        try await bench.expect(["alert Packed"], by: "a1")
+        try await bench.put("On its way")
+        try await bench.expect(["alert Packed", "alert On its way"], by: "a1")
+        #expect(await bench.received(by: "b1") == [])
+        let collapseIDs = await bench.relay.apple.pushes.map(\.headers.collapseID)
+        #expect(collapseIDs == ["notification order-7", "notification order-7"])
+        await bench.stop()
+    }
+
+    @Test func `each state of a widget is a background push`() async throws {
+        let bench = try await SurfaceBench()
+        _ = try await bench.enroll(device: "a1", start: "b1")
+        try await bench.put("Packed", kinds: [.widget])
+        try await bench.expect(["background Packed"], by: "a1")
+        try await bench.put("On its way", kinds: [.widget])
+        try await bench.expect(["background Packed", "background On its way"], by: "a1")
+        // The same content is no change.
+        try await bench.put("On its way", kinds: [.widget])
+        _ = await bench.relay.parts.surfaces.run()
+        #expect(await bench.relay.apple.pushCount == 2)
+        await bench.stop()
+    }
+
+    @Test func `a content that no phone can get does not stop the next one`() async throws {
+        let lines = LogLines()
+        let bench = try await SurfaceBench(log: lines.logger(.warning))
+        _ = try await bench.enroll(device: "a1", start: "b1")
+        try await bench.put(String(repeating: "a", count: 5_000))
+        try await eventually("the push is not built") {
+            lines.objects.contains { $0["msg"] == "surface push not built" && $0["surface"] == "order-7" }
+        }
+        try await bench.put("Packed")
+        try await bench.expect(["start Packed"], by: "b1")
+        #expect(await bench.relay.apple.pushCount == 1)
+        await bench.stop()
+    }
+
+    @Test func `a surface waits for room in the outbox`() async throws {
+        let bench = try await SurfaceBench(over: .model, limit: 2)
+        let lanes = "/v1/apps/orders/lanes/production"
+        for number in 1...3 { _ = try await bench.enroll(device: "a\(number)", start: "b\(number)") }
+        #expect(await bench.relay.ask("POST", lanes + "/pause").status == 200)
+        try await bench.put("Packed")
+        let parts = bench.relay.parts
+        try await eventually("the outbox is full") { try await parts.outbox.backlog().first?.count == 2 }
+        #expect(await parts.surfaces.run() > .zero)
+        try await bench.put("On its way")
+        #expect(await bench.relay.ask("POST", lanes + "/resume").status == 200)
+        try await bench.expect(["start On its way"], by: "b3")
+        await bench.stop()
+    }
+
+    @Test func `a surface is withdrawn at its end`() async throws {
+        let bench = try await SurfaceBench()
+        let parts = bench.relay.parts
+        try await bench.put("Packed", endsAt: parts.now)
+        try await eventually("the surface is withdrawn") {
+            try await parts.outbox.surfaces.surface(SurfaceBench.surface, of: "orders")?.withdrawnAt != nil
+        }
+        await bench.stop()
+    }
+
+    @Test func `the metrics have the pushes and the staleness`() async throws {
+        let bench = try await SurfaceBench()
+        let secret = try await bench.enroll(device: "a1", start: "b1")
+        try await bench.put("Packed")
+        try await bench.expect(["start Packed"], by: "b1")
+        try await bench.report("c1", with: secret)
+        try await eventually("the activity is known") {
+            try await bench.relay.parts.outbox.surfaces.dueSessions(at: bench.relay.parts.now, limit: 1).isEmpty
+        }
+        try await bench.put("On its way")
+        for line in [
+            #"surfaces_spreading{app="orders"} 0"#, #"surface_pages_total{app="orders"} 2"#,
+            #"surface_pushes_total{app="orders"} 2"#, #"surface_problems_total{app="orders"} 0"#,
+            #"surface_staleness_seconds_count{app="orders",kind="liveActivity"} 1"#,
+        ] {
+            try await eventually("the metrics have \(line)") {
+                await bench.relay.ask("GET", "/metrics").text.contains("martlet_relay_" + line)
+            }
+        }
+        await bench.stop()
+    }
+}
