@@ -94,7 +94,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
             AssumedActivity.Report(of: surface, attributesType: content?.attributesType, in: installation),
             at: step.time
         )
-        for result in results { record(result) }
+        record(results)
         if let content, content.snapshot(.liveActivity) != nil {
             activity.desire(
                 ActivitySession.Desired(generation: Int(clamping: revision), isUrgent: content.isUrgent)
@@ -125,6 +125,11 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
             guard let token = installation.tokens[Installation.TokenSlot(.device)] else { return nil }
             return AssumedActivity.ReportedToken(token).isUnregistered(unregistered) ? nil : token.token
         }
+    }
+
+    /// Records the results of earlier pushes, without a decision.
+    mutating func record(_ results: [SessionResult]) {
+        for result in results { record(result) }
     }
 
     private mutating func record(_ result: SessionResult) {

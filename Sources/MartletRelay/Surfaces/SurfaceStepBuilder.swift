@@ -31,6 +31,16 @@ struct SurfaceStepBuilder {
     private static let decisionLimit = 8
     /// The minimum time until the next step of a session of which nothing changes, in milliseconds.
     private static let shortestWait: Int64 = 1_000
+    /// The time until the next step while the content cannot be read, in milliseconds.
+    private static let unreadableWait: Int64 = 60_000
+
+    /// The content that an installation shall show.
+    private enum Content {
+        case shown(SurfaceContent)
+        case none
+        /// Another version of the relay has stored it, or its row was changed: what is on the phone stays.
+        case unreadable
+    }
 
     private let apps: [RelayConfiguration.App]
     private let renderers: [Lane: SnapshotRenderer]
@@ -38,8 +48,8 @@ struct SurfaceStepBuilder {
     private let now: Int64
     private var generator: SplitMix64
     private var zones = ZoneLookup()
-    /// The contents of the surfaces, by their numbers; nil for one that cannot be read.
-    private var contents: [Int64: SurfaceContent?] = [:]
+    /// The contents of the surfaces, by their numbers.
+    private var contents: [Int64: Content] = [:]
     /// The problems of the current session.
     private var problems: [String] = []
     private var result: SurfaceSteps
@@ -85,8 +95,17 @@ struct SurfaceStepBuilder {
     private mutating func add(_ due: DueSession) {
         problems = []
         let revision = due.surface.revision
-        let content = content(of: due)
         var state = state(of: due)
+        let content: SurfaceContent?
+        switch self.content(of: due) {
+        case .shown(let shown): content = shown
+        case .none: content = nil
+        case .unreadable:
+            state.record(due.session.results)
+            let step = SessionStep(of: due, state: state.stored, dueAt: now + Self.unreadableWait)
+            result.steps.append(SurfaceSteps.Step(step: step, problems: problems, staleness: [:]))
+            return
+        }
         let age = due.updateAge
         let earlier = age == nil ? [:] : state.shownRevisions(of: content, revision)
         let step = step(of: &state, content, due)
@@ -163,19 +182,18 @@ struct SurfaceStepBuilder {
         return plan
     }
 
-    /// Returns the content that the installation shall show; nil for none.
-    private mutating func content(of due: DueSession) -> SurfaceContent? {
+    private mutating func content(of due: DueSession) -> Content {
         let surface = due.surface
-        guard due.session.revision > 0, surface.withdrawnAt == nil, !surface.isDamaged else { return nil }
+        guard due.session.revision > 0, surface.withdrawnAt == nil else { return .none }
         if let known = contents[surface.number] { return known }
-        let content: SurfaceContent?
+        let content: Content
         do throws(APIProblem) {
-            content = try SurfaceContent(stored: surface.surface.request)
+            content = surface.isDamaged ? .unreadable : .shown(try SurfaceContent(stored: surface.surface.request))
         } catch {
             problems.append("the surface cannot be read: \(error.detail)")
-            content = nil
+            content = .unreadable
         }
-        contents.updateValue(content, forKey: surface.number)
+        contents[surface.number] = content
         return content
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MartletCore
+import MartletOutbox
 
 @testable import MartletRelay
 

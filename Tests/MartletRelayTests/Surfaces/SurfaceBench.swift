@@ -5,6 +5,7 @@ import MartletCore
 import MartletOutbox
 import MartletTransport
 import OutboxModel
+import MartletSimulator
 import TestSupport
 
 @testable import MartletRelay

@@ -110,7 +110,7 @@ extension SimulatedPhone.Report.Content {
     fileprivate var change: JSONValue? {
         switch self {
         case .deviceToken(let token): return ["tokens": ["device": .string(token.hex)]]
-        case .startToken(let token):
+        case .pushToStartToken(let token):
             return ["tokens": ["start": ["SurfaceActivityAttributes": .string(token.hex)]]]
         case .permissions(let permissions):
             return [
