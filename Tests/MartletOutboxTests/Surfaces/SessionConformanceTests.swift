@@ -254,7 +254,9 @@ import Testing
             )
         }
         #expect(try await surfaces.store(steps, at: 20) == [.stored, .outdated, .stored])
-        #expect(try await outbox.claimAll(at: 20).map(\.push.session) == [due[0].session.number, due[2].session.number])
+        #expect(
+            try await outbox.claimAll(at: 20).map(\.push.session) == [due[0].session.number, due[2].session.number]
+        )
         let order = try await surfaces.dueSessions(at: 90, limit: 9).map(\.installation.number)
         #expect(order == [phones[1].number, phones[2].number, phones[0].number], "longest waiting first")
         await outbox.close(isInOrder: true)

@@ -3,9 +3,9 @@
 import LiveSurfaces
 import MartletCore
 import MartletOutbox
+import MartletSimulator
 import MartletTransport
 import OutboxModel
-import MartletSimulator
 import TestSupport
 
 @testable import MartletRelay

@@ -176,9 +176,11 @@ import Testing
         var budget = InstallationBudget(of: phone, at: Self.seconds)
         while budget.activities.takeUpdate(at: Self.seconds) {}
         budget.update(for: phone, at: Self.seconds)
-        #expect(!budget.activities.takeUpdate(at: Self.seconds))
+        let isSpent = !budget.activities.takeUpdate(at: Self.seconds)
+        #expect(isSpent)
         phone.permissions[.frequentUpdates] = true
         budget.update(for: phone, at: Self.seconds)
-        #expect(budget.activities.takeUpdate(at: Self.seconds))
+        let hasMore = budget.activities.takeUpdate(at: Self.seconds)
+        #expect(hasMore)
     }
 }
