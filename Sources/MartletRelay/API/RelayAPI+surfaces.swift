@@ -184,7 +184,7 @@ extension APICall<RelayAPI.Service> {
 
     /// Returns the condition of `If-Match` or `If-None-Match` (RFC 9110 section 13.1).
     fileprivate func precondition() throws(APIProblem) -> SurfacePrecondition {
-        switch (fields["if-match"], fields["if-none-match"]) {
+        switch (combined("if-match"), combined("if-none-match")) {
         case (nil, nil): return .none
         case (nil, "*"?): return .isAbsent
         case (nil, let tag?): throw APIProblem(400, "If-None-Match must be * (found \(ShownValue.quoted(tag)))")
@@ -196,6 +196,12 @@ extension APICall<RelayAPI.Service> {
             return .hasRevision(revision)
         case (_?, _?): throw APIProblem(400, "either If-Match or If-None-Match can be given, not both")
         }
+    }
+
+    /// Returns the values of all fields with a name as one (RFC 9110 section 5.3); nil when there is none.
+    private func combined(_ name: String) -> String? {
+        let values = fields.compactMap { $0.name == name ? $0.value : nil }
+        return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
     /// Brings a changed surface to phones, and returns the answer to the change; the error is that the store has

@@ -100,6 +100,7 @@ import Testing
         let invalid: [HTTPFields] = [
             ["if-match": "4"], ["if-match": "*"], ["if-match": "W/\"4\""], ["if-match": "\"04\""],
             ["if-none-match": "\"4\""], ["if-match": "\"4\"", "if-none-match": "*"],
+            ["if-match": "\"4\"", "if-match": "\"5\""], ["if-none-match": "*", "if-none-match": "\"4\""],
         ]
         for fields in invalid {
             let answer = await bench.ask("PUT", Self.surface, second, fields: fields)
