@@ -233,10 +233,14 @@ import Testing
         _ = await bench.ask("PUT", Self.surface, Self.body())
         _ = await bench.ask("DELETE", Self.surface)
         _ = await bench.ask("DELETE", Self.list + "/mrt_secret")
+        // A surface with the path of another action, and a body that names dead letters.
+        let id = "dead-letters:discard"
+        _ = await bench.ask("PUT", Self.list + "/" + id, Self.body(of: id))
+        _ = await bench.ask("DELETE", Self.list + "/" + id, #"{"ids":["0199f2c4-0000-7000-8000-000000000001"]}"#)
         await bench.stop()
         let entries = lines.objects.filter { $0["action"] == "withdraw-surface" }
-        #expect(entries.map { $0["target"]?.stringValue } == ["order-7", nil])
-        #expect(entries.map { $0["status"]?.integerValue } == [200, 404])
+        #expect(entries.map { $0["target"]?.stringValue } == ["order-7", nil, id])
+        #expect(entries.map { $0["status"]?.integerValue } == [200, 404, 200])
     }
 
     @Test func `each phone is listed with what it shall show`() async throws {
