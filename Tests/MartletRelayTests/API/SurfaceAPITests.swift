@@ -205,6 +205,24 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a surface that cannot be read tells why nothing is sent`() async throws {
+        let bench = try await RelayBench()
+        let stored = MartletOutbox.Surface(
+            app: "orders",
+            id: "order-7",
+            caller: "back end",
+            audience: .users(["anna"]),
+            request: Array(#"{"snapshots":[{"kind":"hologram"}]}"#.utf8),
+            fingerprint: [1]
+        )
+        _ = try await bench.parts.outbox.surfaces.put(stored, if: .none, limit: 9, at: bench.parts.now)
+        let shown = await bench.ask("GET", Self.surface)
+        #expect(shown.json["problem"]?.stringValue?.contains("store it again") == true, "\(shown.text)")
+        let replaced = await bench.ask("PUT", Self.surface, Self.body())
+        #expect(replaced.json["revision"] == 2 && replaced.json["problem"] == nil, "\(replaced.text)")
+        await bench.stop()
+    }
+
     @Test func `surfaces are listed in pages`() async throws {
         let bench = try await RelayBench()
         for id in ["b", "a", "c"] {
