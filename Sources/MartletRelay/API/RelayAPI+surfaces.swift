@@ -236,7 +236,13 @@ extension RelayAPI.Service {
         let (parts, limit) = (self.parts, Self.surfaceLimit)
         let result = await parts.intake.callOutbox(for: [surface.app: 1], from: caller, waitingForRoom: .zero) {
             (_) async throws(OutboxError) -> SurfaceChange in
-            try await parts.outbox.surfaces.put(surface, if: condition, limit: limit, at: parts.now)
+            let store = parts.outbox.surfaces
+            let change = try await store.put(surface, if: condition, limit: limit, at: parts.now)
+            guard case .unchanged(let stored) = change, stored.content == nil else { return change }
+            // A request that cannot be read still has the fingerprint of what was stored: another one replaces it.
+            var replacement = surface
+            replacement.fingerprint.append(0)
+            return try await store.put(replacement, if: condition, limit: limit, at: parts.now)
         }
         return try await RelayAPI.outboxCall(result.get())
     }

@@ -210,14 +210,10 @@ import Testing
 
     @Test func `a surface that cannot be read tells why nothing is sent`() async throws {
         let bench = try await RelayBench()
-        let stored = MartletOutbox.Surface(
-            app: "orders",
-            id: "order-7",
-            caller: "back end",
-            audience: .users(["anna"]),
-            request: Array(#"{"snapshots":[{"kind":"hologram"}]}"#.utf8),
-            fingerprint: [1]
-        )
+        let request = try SurfaceRequest(JSONReader.read(Array(Self.body().utf8)), of: "order-7", at: bench.parts.now)
+        // With the fingerprint of the readable content, as after damage.
+        var stored = try request.surface("order-7", of: "orders", by: "back end")
+        stored.request = Array(#"{"snapshots":[{"kind":"hologram"}]}"#.utf8)
         _ = try await bench.parts.outbox.surfaces.put(stored, if: .none, limit: 9, at: bench.parts.now)
         let shown = await bench.ask("GET", Self.surface)
         #expect(shown.json["problem"]?.stringValue?.contains("store it again") == true, "\(shown.text)")
