@@ -277,4 +277,31 @@ import Testing
         #expect(await bench.relay.ask("GET", path + "?after=\(cursor)").json["installations"] == [])
         await bench.stop()
     }
+
+    @Test func `surfaces of a user are exported and removed with the user`() async throws {
+        let bench = try await EnrollmentBench()
+        let phone = try await bench.enroll("anna")
+        let audiences = [
+            ("own", #"{"user":"anna"}"#), ("phone", #"{"installation":"\#(phone.id)"}"#),
+            ("shared", #"{"users":["anna","bert"]}"#), ("other", #"{"user":"bert"}"#), ("all", #"{"all":true}"#),
+            ("withdrawn", #"{"user":"anna"}"#),
+        ]
+        for (id, to) in audiences {
+            let answer = await bench.relay.ask("PUT", Self.list + "/" + id, Self.body(["widget"], to: to, of: id))
+            #expect(answer.status == 201, "\(answer.text)")
+        }
+        #expect(await bench.relay.ask("DELETE", Self.list + "/withdrawn").status == 200)
+        let pieces = await bench.relay.pieces("GET", "/v1/apps/orders/users/anna", key: EnrollmentBench.key)
+        let export = try JSONReader.read(Array(pieces.joined()))
+        #expect(Self.ids(export) == ["own", "phone", "shared", "withdrawn"] && export["complete"] == true, "\(export)")
+        #expect(!"\(export)".contains("bert") && !"\(export)".contains("snapshots"), "\(export)")
+        #expect(await bench.ask("DELETE", "/users/anna").json["surfaces"] == 3)
+        let stored = try await bench.relay.parts.outbox.surfaces.surfaces(of: "orders", after: 0, limit: 9)
+        let empty = stored.filter { $0.surface.request == Array("{}".utf8) && $0.surface.audience == .users([]) }
+        #expect(empty.map(\.surface.id) == ["own", "phone", "withdrawn"])
+        #expect(empty.allSatisfy { $0.withdrawnAt != nil })
+        #expect(stored.filter { $0.withdrawnAt == nil }.map(\.surface.id) == ["shared", "other", "all"])
+        #expect(await bench.ask("DELETE", "/users/anna").json["surfaces"] == 0)
+        await bench.stop()
+    }
 }
