@@ -7,8 +7,8 @@ package import MartletCore
 /// It needs no sealing keys: the checksums are those of the sealed values.
 ///
 /// Installations, tickets, jobs and surfaces have no checksums: they are counted, and SQLite finds damage in the
-/// structure of its file. The numbers of pushes that a job has are compared with its pushes, and a session must have its
-/// surface and its installation.
+/// structure of its file. The numbers of pushes that a job has are compared with its pushes, and a session must have
+/// its surface and its installation.
 package struct OutboxCheck: Sendable, Hashable {
     /// The parts of a stored push that can differ from what was accepted.
     package enum Part: String, Sendable, Hashable {

@@ -312,8 +312,9 @@ struct PostgreSQLInstallations: InstallationStore {
         }
     }
 
-    /// The columns of an installation `c`, in the order in which ``StoredInstallation/init(_:app:)`` reads them, with
-    /// their tables. The fourth column is the name of the app.
+    /// The columns of an installation, in the order in which ``StoredInstallation/init(_:app:)`` reads them.
+    ///
+    /// The name of the table is `c`, and the fourth column is the name of the app.
     static let selection = """
         SELECT c.number, c.revision, c.id, a.name, c.user_id, c.is_production, c.bundle_id, c.created_at, c.changed_at,
             c.seen_at, c.locale, c.time_zone, c.app_version, c.system_version, c.model, c.alerts, c.live_activities,

@@ -86,8 +86,9 @@ extension StoredSession {
 }
 
 extension SessionResult {
-    /// The line of the result in a column, with the line break: identifier, state, status and time, separated by
-    /// spaces. The status is `-` for none.
+    /// The line of the result in a column, with the line break.
+    ///
+    /// It has the identifier, the state, the status, which is `-` for none, and the time, separated by spaces.
     var line: String { "\(id) \(state.rawValue) \(status.map { "\($0)" } ?? "-") \(endedAt)\n" }
 
     /// Returns the results of lines; those that are not results are ignored.

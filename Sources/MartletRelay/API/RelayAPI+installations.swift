@@ -120,7 +120,7 @@ extension RelayAPI {
             let registry = call.parts.registry
             guard let changed = try await APIProblem.wrapping(await registry.change(stored, change, by: .backEnd))
             else {
-                throw call.unknown(stored.installation.id)
+                throw APIProblem(unknown: stored.installation.id, of: stored.installation.app)
             }
             await call.waitForHeldPushes(after: stored.installation, became: changed)
             return .json(changed.json)
@@ -139,7 +139,7 @@ extension RelayAPI {
                 await call.parts.outbox.installations.remove(id, of: app),
                 remedy: "GET /v1/apps/{app}/installations/{id} shows whether it is removed"
             )
-            guard wasKnown else { throw call.unknown(id) }
+            guard wasKnown else { throw APIProblem(unknown: id, of: app) }
             await call.parts.dispatcher.waitForHeldPushes()
             return .done
         },
@@ -253,12 +253,8 @@ extension APICall<RelayAPI.Service> {
         let id = try installationID()
         let store = parts.outbox.installations
         let stored = try await parts.read(await store.installation(id, of: app))
-        guard let stored else { throw unknown(id) }
+        guard let stored else { throw APIProblem(unknown: id, of: app) }
         return stored
-    }
-
-    fileprivate func unknown(_ id: InstallationID) -> APIProblem {
-        APIProblem(404, "\(arguments["app"] ?? "") has no installation \(id)")
     }
 
     /// Returns the condition of the query.
@@ -296,5 +292,11 @@ extension APICall<RelayAPI.Service> {
             throw APIProblem(400, "\(name) \(JSONValue.string(text).mismatch(rule.description))")
         }
         return text
+    }
+}
+
+extension APIProblem {
+    fileprivate init(unknown id: InstallationID, of app: String) {
+        self.init(404, "\(app) has no installation \(id)")
     }
 }

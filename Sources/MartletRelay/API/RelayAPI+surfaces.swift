@@ -49,7 +49,7 @@ extension RelayAPI {
             let app = try call.app()
             let (after, limit) = try call.page()
             let store = call.parts.outbox.surfaces
-            let found = try await call.readAlone { () async throws(OutboxError) in
+            let found = try await call.service.readAlone { () async throws(OutboxError) in
                 try await store.surfaces(of: app, after: after, limit: limit)
             }
             let showsUsers = call.caller.scopes.contains(.installations)
@@ -78,7 +78,7 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let app = try await call.configuredApp(try call.app())
             let id = try call.surfaceID()
-            let condition = try call.precondition()
+            let condition = try SurfacePrecondition(call.fields)
             let request = try SurfaceRequest(try call.json(), of: id, at: call.parts.now)
             let surface = try request.surface(id, of: app.name, by: call.caller.name)
             var builder = try await call.parts.intake.requestBuilder(for: call)
@@ -111,7 +111,7 @@ extension RelayAPI {
             let (after, limit) = try call.page()
             let surface = try await call.storedSurface()
             let store = call.parts.outbox.surfaces
-            let found = try await call.readAlone { () async throws(OutboxError) in
+            let found = try await call.service.readAlone { () async throws(OutboxError) in
                 try await store.sessions(of: surface, after: after, limit: limit)
             }
             let content = surface.content
@@ -140,13 +140,13 @@ extension RelayAPI {
             problems: [404, 412, 503]
         ) { (call) throws(APIProblem) in
             let (app, id) = (try call.app(), try call.surfaceID())
-            let condition = try call.precondition()
+            let condition = try SurfacePrecondition(call.fields)
             let (store, now) = (call.parts.outbox.surfaces, call.parts.now)
             let change = try await call.parts.change(
                 await store.withdraw(id, of: app, if: condition, at: now),
                 remedy: "GET /v1/apps/{app}/surfaces/{id} shows whether it is withdrawn"
             )
-            if case .refused(nil) = change { throw call.unknownSurface(id) }
+            if case .refused(nil) = change { throw APIProblem(unknownSurface: id) }
             return try await call.finish(change)
         },
     ]
@@ -164,14 +164,6 @@ extension APICall<RelayAPI.Service> {
         return (Int64(after), limit)
     }
 
-    /// Returns the result of a long read, of which the caller has one at a time.
-    fileprivate func readAlone<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws(OutboxError) -> Value
-    ) async throws(APIProblem) -> Value {
-        let context = await parts.server.context
-        return try await RelayAPI.outboxCall(await context.readAlone(for: caller.name, body).get())
-    }
-
     /// Returns the identifier of the surface in the path.
     fileprivate func surfaceID() throws(APIProblem) -> String {
         try argument("id", .surface, named: "the identifier of the surface")
@@ -183,34 +175,8 @@ extension APICall<RelayAPI.Service> {
         let id = try surfaceID()
         let store = parts.outbox.surfaces
         let stored = try await parts.read(await store.surface(id, of: app))
-        guard let stored else { throw unknownSurface(id) }
+        guard let stored else { throw APIProblem(unknownSurface: id) }
         return stored
-    }
-
-    fileprivate func unknownSurface(_ id: String) -> APIProblem {
-        APIProblem(404, "the surface \(ShownValue(id)) does not exist, or was deleted some time after its withdrawal")
-    }
-
-    /// Returns the condition of `If-Match` or `If-None-Match` (RFC 9110 section 13.1).
-    fileprivate func precondition() throws(APIProblem) -> SurfacePrecondition {
-        switch (combined("if-match"), combined("if-none-match")) {
-        case (nil, nil): return .none
-        case (nil, "*"?): return .isAbsent
-        case (nil, let tag?): throw APIProblem(400, "If-None-Match must be * (found \(ShownValue.quoted(tag)))")
-        case (let tag?, nil):
-            guard let revision = Int64(tag.dropFirst().dropLast()), revision > 0, tag == "\"\(revision)\"" else {
-                let found = ShownValue.quoted(tag)
-                throw APIProblem(400, "If-Match must be a revision in quotation marks, as etag has it (found \(found))")
-            }
-            return .hasRevision(revision)
-        case (_?, _?): throw APIProblem(400, "either If-Match or If-None-Match can be given, not both")
-        }
-    }
-
-    /// Returns the values of all fields with a name as one (RFC 9110 section 5.3); nil when there is none.
-    private func combined(_ name: String) -> String? {
-        let values = fields.compactMap { $0.name == name ? $0.value : nil }
-        return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
     /// Brings a changed surface to phones, and returns the answer to the change; the error is that the store has
@@ -237,6 +203,14 @@ extension RelayAPI.Service {
     /// The maximum number of surfaces of an app that are not withdrawn.
     static let surfaceLimit = 100_000
 
+    /// Returns the result of a long read, of which the caller has one at a time.
+    fileprivate func readAlone<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(OutboxError) -> Value
+    ) async throws(APIProblem) -> Value {
+        let context = await parts.server.context
+        return try await RelayAPI.outboxCall(await context.readAlone(for: caller.name, body).get())
+    }
+
     /// Stores a surface; the error is that the outbox cannot store it now.
     fileprivate func put(
         _ surface: MartletOutbox.Surface,
@@ -258,11 +232,41 @@ extension RelayAPI.Service {
 }
 
 extension APIProblem {
+    fileprivate init(unknownSurface id: String) {
+        self.init(
+            404,
+            "the surface \(ShownValue(id)) does not exist, or was deleted some time after its withdrawal"
+        )
+    }
+
     /// Creates the problem of a condition that a surface, nil for an unknown one, does not meet.
     fileprivate init(conditionUnmetBy stored: StoredSurface?) {
         let revision = stored.flatMap { $0.withdrawnAt == nil ? $0.revision : nil }
         let state = revision.map { "has the revision \($0)" } ?? (stored == nil ? "does not exist" : "is withdrawn")
         self.init(412, "the surface \(state), so nothing has changed: read it, and decide whether to change it")
         if let revision { extensions = [JSONValue.Member("revision", .whole(revision))] }
+    }
+}
+
+extension SurfacePrecondition {
+    /// Reads the condition of `If-Match` or `If-None-Match` (RFC 9110 section 13.1).
+    fileprivate init(_ fields: HTTPFields) throws(APIProblem) {
+        // All fields with a name count as one (RFC 9110 section 5.3).
+        func value(_ name: String) -> String? {
+            let values = fields.compactMap { $0.name == name ? $0.value : nil }
+            return values.isEmpty ? nil : values.joined(separator: ", ")
+        }
+        switch (value("if-match"), value("if-none-match")) {
+        case (nil, nil): self = .none
+        case (nil, "*"?): self = .isAbsent
+        case (nil, let tag?): throw APIProblem(400, "If-None-Match must be * (found \(ShownValue.quoted(tag)))")
+        case (let tag?, nil):
+            guard let revision = Int64(tag.dropFirst().dropLast()), revision > 0, tag == "\"\(revision)\"" else {
+                let found = ShownValue.quoted(tag)
+                throw APIProblem(400, "If-Match must be a revision in quotation marks, as etag has it (found \(found))")
+            }
+            self = .hasRevision(revision)
+        case (_?, _?): throw APIProblem(400, "either If-Match or If-None-Match can be given, not both")
+        }
     }
 }

@@ -19,12 +19,13 @@ struct SurfaceRequest {
     /// The time when the surface is withdrawn, in milliseconds since 1970; nil for never.
     let endsAt: Int64?
 
-    /// Reads a request; the error has the place of the first mistake.
+    /// Reads a request.
     ///
     /// - Parameters:
     ///   - json: The body.
     ///   - id: The identifier of the surface, which the snapshots must have.
     ///   - now: The time in milliseconds since 1970.
+    /// - Throws: ``APIProblem`` with the place of the first mistake.
     init(_ json: JSONValue, of id: String, at now: Int64) throws(APIProblem) {
         let body = JSONField<APIProblem>(PushRequest.withoutNulls(json), named: "the body")
         try body.checkMembers(SurfaceRequest.members)

@@ -54,7 +54,7 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let (app, id) = (try call.app(), try call.pushID(of: "job"))
             let job = try await call.parts.read(await call.parts.outbox.jobs.job(id, of: app))
-            guard let job else { throw call.unknownJob(id) }
+            guard let job else { throw APIProblem(unknownJob: id) }
             return .json(job.json)
         },
         Route(
@@ -69,12 +69,12 @@ extension RelayAPI {
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let (app, id) = (try call.app(), try call.pushID(of: "job"))
-            let states = try call.states()
+            let states = try JobPushState.named(call.text("state"))
             let after = Int64(try call.number("after", 0 ... .max, default: 0))
             let limit = try call.number("limit", 1...1_000, default: 100)
             let jobs = call.parts.outbox.jobs
             let job = try await call.parts.read(await jobs.job(id, of: app))
-            guard let job else { throw call.unknownJob(id) }
+            guard let job else { throw APIProblem(unknownJob: id) }
             // The search for those that wait reads all dead letters of the job.
             let possible = states.filter { $0 != .waiting || job.unfinished > 0 }
             let found =
@@ -100,22 +100,24 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let (app, id) = (try call.app(), try call.pushID(of: "job"))
             let job = try await outboxCall(await call.parts.jobs.cancel(id, of: app))
-            guard let job else { throw call.unknownJob(id) }
+            guard let job else { throw APIProblem(unknownJob: id) }
             return .json(job.json, status: job.state == .cancelled ? 200 : 409)
         },
     ]
 }
 
-extension APICall<RelayAPI.Service> {
-    fileprivate func unknownJob(_ id: APNsID) -> APIProblem {
-        APIProblem(404, "job \(id) does not exist, or was deleted some time after its end")
+extension APIProblem {
+    fileprivate init(unknownJob id: APNsID) {
+        self.init(404, "job \(id) does not exist, or was deleted some time after its end")
     }
+}
 
-    /// Returns the states of the parameter `state`; all without it.
-    fileprivate func states() throws(APIProblem) -> [JobPushState] {
-        guard let text = text("state") else { return JobPushState.allCases }
-        guard let state = JobPushState.allCases.first(where: { $0.name == text }) else {
-            let known = JobPushState.allCases.map(\.name).joined(separator: ", ")
+extension JobPushState {
+    /// Returns the states that the parameter `state` names; all without it.
+    fileprivate static func named(_ text: String?) throws(APIProblem) -> [JobPushState] {
+        guard let text else { return allCases }
+        guard let state = allCases.first(where: { $0.name == text }) else {
+            let known = allCases.map(\.name).joined(separator: ", ")
             throw APIProblem(400, "state must be one of \(known) (found \(ShownValue.quoted(text)))")
         }
         return [state]

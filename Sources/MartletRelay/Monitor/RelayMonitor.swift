@@ -31,7 +31,6 @@ actor RelayMonitor {
     private var rates = RecentRates()
     private var reloads: ConfigurationReloads
     private(set) var history = StatusHistory()
-    private var loopLag = Histogram.times
     private(set) var exports = ExportCounts()
     /// The limit for log lines about exports that failed.
     private var exportThrottle = LogThrottle()
@@ -175,7 +174,9 @@ actor RelayMonitor {
         let due = loop.now.advanced(by: RelayMonitor.lagInterval)
         loop.schedule(after: RelayMonitor.lagInterval) { [weak self] in
             self?.assumeIsolated { monitor in
-                monitor.loopLag.observe(Double(max(0, monitor.loop.now.nanoseconds - due.nanoseconds)) / 1e9)
+                monitor.observations.loopLag.observe(
+                    Double(max(0, monitor.loop.now.nanoseconds - due.nanoseconds)) / 1e9
+                )
                 monitor.observe()
             }
         }
@@ -205,7 +206,7 @@ actor RelayMonitor {
             rates: rates,
             reloads: reloads,
             exports: exports,
-            loopLag: loopLag,
+            loopLag: observations.loopLag,
             observations: observations
         )
     }

@@ -21,6 +21,8 @@ struct StatusObservations: Sendable {
     var expiredUntil: Int64 = 0
     /// The limit for log lines about a full queue.
     private var fullQueueThrottle = GrowingThrottle()
+    /// The delays of the event loop.
+    var loopLag = Histogram.times
     /// The space on the disk of the outbox.
     var disk = DiskWatch()
     /// Whether the outbox could store pushes at the last update.
