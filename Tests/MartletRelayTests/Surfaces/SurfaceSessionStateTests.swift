@@ -164,6 +164,21 @@ struct SurfaceSessionStateTests {
         #expect(bench.plan.isFinished)
     }
 
+    @Test func `a card that is not allowed any more is forgotten once`() throws {
+        var bench = Bench()
+        try bench.goLive()
+        // The app still lists the activity, which the system has ended.
+        try bench.report([.allowed(false)])
+        bench.show(nil)
+        let dueAt = try #require(bench.plan.dueAt)
+        bench.now += 600
+        bench.step()
+        #expect(bench.plan.dueAt == dueAt)
+        bench.now = dueAt / 1_000
+        bench.step()
+        #expect(bench.plan.isFinished && bench.plan.sends.isEmpty)
+    }
+
     @Test func `a step without news sends nothing`() throws {
         var bench = Bench()
         try bench.goLive()
