@@ -33,7 +33,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         /// The newest revision that APNs accepted, and the time of that in milliseconds since 1970; 0 for none.
         var revision: Int64 = 0
         var acceptedAt: Int64 = 0
-        /// The newest revision that APNs refused.
+        /// The newest revision that is not sent again, because APNs or the outbox refused it.
         var refused: Int64 = 0
         /// The reason the newest revision was not sent.
         var absence: ActivitySession.Absence?
@@ -136,7 +136,9 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         guard let index = pending.firstIndex(where: { $0.id == result.id }) else { return }
         let push = pending.remove(at: index)
         let end = SurfacePushResult(result)
-        if end == .notSent, !push.isCancelled { pausedUntil = result.endedAt + Self.pause }
+        // The outbox does not store one that exceeds the limit of alerts, and would not store it again.
+        let isLeftOut = push.kind == .notification && result.state == .cancelled && !push.isCancelled
+        if end == .notSent, !push.isCancelled, !isLeftOut { pausedUntil = result.endedAt + Self.pause }
         if let request = push.request {
             activity.record(end, of: request, at: result.endedAt / 1_000)
             return
@@ -152,7 +154,11 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
                 token: push.token,
                 reportedAt: result.endedAt / 1_000
             )
-        case .notSent: break
+        case .notSent:
+            if isLeftOut {
+                known.refused = max(known.refused, push.revision)
+                known.absence = .notSent
+            }
         }
         sent[push.kind.rawValue] = known
     }

@@ -292,6 +292,17 @@ struct SurfaceSessionStateTests {
         #expect(bench.plan.sends.count == 1)
     }
 
+    @Test func `a notification over the limit waits for the next revision`() throws {
+        var bench = Bench()
+        try bench.stored.addDevice("device", at: bench.now)
+        bench.show(content(of: .notification))
+        try bench.settle(.cancelled, nil)
+        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == nil)
+        #expect(try bench.account(.notification).reason == .notSent)
+        bench.show(content(of: .notification))
+        #expect(bench.plan.sends.map(\.content) == [.notification])
+    }
+
     @Test func `no notification is sent to a user who does not allow them`() throws {
         var bench = Bench()
         try bench.stored.addDevice("device", at: bench.now)
