@@ -197,7 +197,9 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         case .end(let request, let token, let timestamp):
             sendCard(.end(timestamp: timestamp), to: token, request, in: &step, ids)
         case .alert:
-            if let snapshot = step.content?.notification { sendSnapshot(snapshot, in: &step, ids) }
+            guard let snapshot = step.content?.notification else { return }
+            cancel(in: &step) { $0.kind == .notification }
+            sendSnapshot(snapshot, in: &step, ids)
         case .cancel(let request): cancel(in: &step) { $0.request == request }
         }
     }

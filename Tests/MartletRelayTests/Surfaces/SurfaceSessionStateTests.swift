@@ -244,6 +244,19 @@ struct SurfaceSessionStateTests {
         #expect(try bench.account(.notification).shownRevision == 1)
     }
 
+    @Test func `a waiting notification is cancelled for the newest one`() throws {
+        var bench = Bench()
+        try bench.report([.allowed(false)])
+        try bench.stored.addDevice("device", at: bench.now)
+        bench.show(.activity(1, isUrgent: true))
+        let first = try #require(bench.plan.sends.first?.id)
+        bench.show(.activity(2, isUrgent: true))
+        #expect(bench.plan.cancelled == [first])
+        #expect(bench.plan.sends.map(\.snapshot.id) == ["order-7@2"])
+        bench.step([SessionResult(id: first, state: .cancelled, status: nil, endedAt: bench.now * 1_000)])
+        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == nil)
+    }
+
     // MARK: Other kinds
 
     @Test func `each revision of the other kinds is sent once`() throws {
