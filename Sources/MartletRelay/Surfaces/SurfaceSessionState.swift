@@ -180,7 +180,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         } else if isWithdrawn, pending.isEmpty, let time = activity.goneAt {
             plan.isFinished = now / 1_000 >= time
             plan.dueAt = plan.isFinished ? nil : time * 1_000
-        } else if let time = activity.nextTime {
+        } else if let time = activity.nextTime(after: now / 1_000) {
             // The step is due already if its actions were not possible, as without a start in the budget.
             plan.dueAt = time * 1_000 > now ? time * 1_000 : now + Self.retryInterval
         }

@@ -218,6 +218,25 @@ struct SurfaceSessionStateTests {
         }
     }
 
+    @Test func `a report without a change shows that a start made no card`() throws {
+        var bench = Bench()
+        try bench.report([.startToken("start")])
+        bench.show(.activity(1))
+        try bench.settle()
+        let accepted = bench.now
+        #expect(bench.plan.dueAt == (accepted + 660) * 1_000)
+        bench.now = accepted + 660
+        bench.step()
+        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (accepted + 1_320) * 1_000)
+        // The app runs, and has nothing new to report.
+        bench.now = accepted + 700
+        let hasChanged = try bench.stored.apply([.startToken("start")], ignoringTokensOf: nil, at: bench.now)
+        #expect(!hasChanged)
+        bench.now = accepted + 1_320
+        bench.step()
+        #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now)])
+    }
+
     @Test func `a waiting update is cancelled for the newest one`() throws {
         var bench = Bench()
         try bench.goLive()
