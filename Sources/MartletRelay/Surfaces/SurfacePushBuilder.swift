@@ -36,9 +36,9 @@ struct SurfacePushBuilder {
     /// - Parameters:
     ///   - send: The push as it was decided.
     ///   - zones: The zones that were looked up before.
-    /// - Returns: The push; nil for a notification that expires within the quiet hours of the app.
+    /// - Returns: The push.
     /// - Throws: ``APIProblem`` when the app is not configured for the phone, or Apple would refuse the push.
-    func push(of send: SurfacePlan.Send, _ zones: inout ZoneLookup) throws(APIProblem) -> OutboxPush? {
+    func push(of send: SurfacePlan.Send, _ zones: inout ZoneLookup) throws(APIProblem) -> OutboxPush {
         let installation = stored.installation
         let lane = Lane(app: surface.surface.app, environment: installation.environment)
         guard let app, let renderer = renderers[lane], app.environments.contains(lane.environment),
@@ -47,13 +47,19 @@ struct SurfacePushBuilder {
             let bundle = ShownValue(installation.bundleID)
             throw APIProblem(400, "the app is not configured for \(bundle) in \(lane.environment.rawValue)")
         }
+        let timeZone = installation.attributes[.timeZone]
+        var time = now
+        // One that waits for the end of the quiet hours does not expire before it.
+        if case .notification = send.content {
+            time = app.quietHours?.end(at: now, in: zones.zone(named: timeZone)) ?? now
+        }
         let rendered: SnapshotRenderer.Push
         do throws(APNsError) {
             rendered = try renderer.render(
                 send.snapshot,
                 to: send.destination,
                 topic: Topic(installation.bundleID),
-                delivery: delivery(of: send)
+                delivery: delivery(of: send, at: time)
             )
         } catch {
             throw APIProblem(400, "\(error)")
@@ -72,11 +78,12 @@ struct SurfacePushBuilder {
         push.user = installation.user
         push.installation = stored.number
         push.count(towards: alertLimit(of: app))
-        let reason = push.wait(for: app.quietHours, in: installation.attributes[.timeZone], &zones, at: now)
-        return reason == nil ? push : nil
+        _ = push.wait(for: app.quietHours, in: timeZone, &zones, at: now)
+        return push
     }
 
-    private func delivery(of send: SurfacePlan.Send) -> SurfaceDelivery {
+    /// Returns the differences from the defaults of the kind, for a push that is sent at a time or later.
+    private func delivery(of send: SurfacePlan.Send, at time: Int64) -> SurfaceDelivery {
         var delivery = SurfaceDelivery(id: send.id)
         let life: Int64
         switch send.content {
@@ -97,7 +104,7 @@ struct SurfacePushBuilder {
         case .notification: life = Self.notificationLife
         case .background: life = Self.backgroundLife
         }
-        delivery.expiration = PushNotification.Expiration(secondsSince1970: now / 1_000 + life)
+        delivery.expiration = PushNotification.Expiration(secondsSince1970: time / 1_000 + life)
         return delivery
     }
 

@@ -205,7 +205,7 @@ struct SurfaceStepBuilder {
         return state
     }
 
-    /// Builds a push; nil for one that is not sent.
+    /// Builds a push; nil for one that cannot be built.
     private mutating func push(of send: SurfacePlan.Send, by builder: SurfacePushBuilder) -> OutboxPush? {
         do throws(APIProblem) {
             return try builder.push(of: send, &zones)

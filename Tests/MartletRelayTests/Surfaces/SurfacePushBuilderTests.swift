@@ -57,10 +57,12 @@ import Testing
         of kind: SurfaceKind = .liveActivity,
         surface id: String = "order-7",
         alertsPerDay: Int? = nil,
+        quietHours: QuietHours? = nil,
         to bundleID: String = Self.bundleID
-    ) throws -> OutboxPush? {
+    ) throws -> OutboxPush {
         var app = RelayConfiguration.App(name: "orders", bundleIDs: [Self.bundleID], key: try .ephemeral())
         app.alertsPerDay = alertsPerDay
+        app.quietHours = quietHours
         let builder = SurfacePushBuilder(
             surface: surface(id),
             stored: StoredInstallation(number: 7, revision: 1, installation: installation(bundleID: bundleID)),
@@ -86,7 +88,7 @@ import Testing
     // MARK: Pushes
 
     @Test func `a start has the attributes type and ten minutes`() throws {
-        let sent = try #require(try push(.start(timestamp: Self.seconds + 1)))
+        let sent = try push(.start(timestamp: Self.seconds + 1))
         let aps = try aps(of: sent)
         #expect(aps["event"] == "start" && aps["attributes-type"] == "OrderAttributes")
         #expect(aps["timestamp"]?.integerValue == Self.seconds + 1)
@@ -104,14 +106,14 @@ import Testing
             priority: 5,
             staleDate: Self.seconds + 9
         )
-        let sent = try #require(try push(.update(update)))
+        let sent = try push(.update(update))
         let aps = try aps(of: sent)
         #expect(aps["event"] == "update" && aps["stale-date"]?.integerValue == Self.seconds + 9)
         #expect(sent.headers.priority == "5" && sent.headers.collapseID == nil)
     }
 
     @Test func `an end removes the card and is stored for twelve hours`() throws {
-        let sent = try #require(try push(.end(timestamp: Self.seconds)))
+        let sent = try push(.end(timestamp: Self.seconds))
         let aps = try aps(of: sent)
         #expect(aps["event"] == "end" && aps["dismissal-date"] != nil)
         #expect(sent.headers.expiration == "\(Self.seconds + 43_200)")
@@ -119,17 +121,26 @@ import Testing
 
     @Test func `a long identifier gives a hash as collapse identifier`() throws {
         let long = String(repeating: "a", count: 100)
-        let first = try #require(try push(.background, of: .widget, surface: long)?.headers.collapseID)
-        let second = try #require(try push(.background, of: .widget, surface: long + "b")?.headers.collapseID)
+        let first = try #require(try push(.background, of: .widget, surface: long).headers.collapseID)
+        let second = try #require(try push(.background, of: .widget, surface: long + "b").headers.collapseID)
         #expect(first != second && first.utf8.count <= 64)
-        #expect(try push(.background, of: .widget)?.headers.collapseID == "widget order-7")
+        #expect(try push(.background, of: .widget).headers.collapseID == "widget order-7")
     }
 
     @Test func `only notifications count towards the limit of alerts`() throws {
-        let limit = try push(.notification, alertsPerDay: 2)?.alertLimit
+        let limit = try push(.notification, alertsPerDay: 2).alertLimit
         #expect(limit?.perDay == 2)
-        #expect(try push(.notification, alertsPerDay: 2)?.alertLimit == limit)
-        #expect(try push(.start(timestamp: Self.seconds), alertsPerDay: 2)?.alertLimit == nil)
+        #expect(try push(.notification, alertsPerDay: 2).alertLimit == limit)
+        #expect(try push(.start(timestamp: Self.seconds), alertsPerDay: 2).alertLimit == nil)
+    }
+
+    @Test func `a notification waits for the end of the quiet hours`() throws {
+        let hours = try QuietHours.test(from: "10:00", to: "14:00")
+        let end = try #require(hours.end(at: Self.now, in: nil))
+        let sent = try push(.notification, quietHours: hours)
+        #expect(sent.notBefore == end && sent.expiresAt == end + 3_600_000)
+        let start = try push(.start(timestamp: Self.seconds), quietHours: hours)
+        #expect(start.notBefore == nil && start.expiresAt == Self.now + 600_000)
     }
 
     @Test func `a push to an app that is not configured is refused`() throws {
