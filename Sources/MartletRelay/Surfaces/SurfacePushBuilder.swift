@@ -21,15 +21,48 @@ struct SurfacePushBuilder {
     private static let notificationLife: Int64 = 3_600
     private static let policy = ActivityPolicy()
 
-    let surface: StoredSurface
-    let stored: StoredInstallation
-    /// The attributes type of the Live Activities that are started.
-    let attributesType: String
-    /// The app in the current configuration; nil when it was removed.
-    let app: RelayConfiguration.App?
-    let renderers: [Lane: SnapshotRenderer]
-    /// The time in milliseconds since 1970.
-    let now: Int64
+    private let surface: StoredSurface
+    private let stored: StoredInstallation
+    private let attributesType: String
+    private let app: RelayConfiguration.App
+    private let lane: Lane
+    private let renderer: SnapshotRenderer
+    private let now: Int64
+
+    /// Creates a builder.
+    ///
+    /// - Parameters:
+    ///   - surface: The surface.
+    ///   - stored: The installation.
+    ///   - attributesType: The attributes type of the Live Activities that are started.
+    ///   - apps: The apps in the current configuration.
+    ///   - renderers: The renderers of the lanes.
+    ///   - now: The time in milliseconds since 1970.
+    /// - Throws: ``APIProblem`` when no app is configured for the phone.
+    init(
+        surface: StoredSurface,
+        stored: StoredInstallation,
+        attributesType: String,
+        apps: [RelayConfiguration.App],
+        renderers: [Lane: SnapshotRenderer],
+        now: Int64
+    ) throws(APIProblem) {
+        let installation = stored.installation
+        let lane = Lane(app: surface.surface.app, environment: installation.environment)
+        guard let app = apps.first(where: { $0.name == lane.app }), let renderer = renderers[lane],
+            app.environments.contains(lane.environment), app.bundleIDs.contains(installation.bundleID)
+        else {
+            let bundle = ShownValue(installation.bundleID)
+            throw APIProblem(400, "the app is not configured for \(bundle) in \(lane.environment.rawValue)")
+        }
+        self.surface = surface
+        self.stored = stored
+        self.attributesType = attributesType
+        self.app = app
+        self.lane = lane
+        self.renderer = renderer
+        self.now = now
+    }
 
     /// Builds a push.
     ///
@@ -37,16 +70,9 @@ struct SurfacePushBuilder {
     ///   - send: The push as it was decided.
     ///   - zones: The zones that were looked up before.
     /// - Returns: The push.
-    /// - Throws: ``APIProblem`` when the app is not configured for the phone, or Apple would refuse the push.
+    /// - Throws: ``APIProblem`` when Apple would refuse the push.
     func push(of send: SurfacePlan.Send, _ zones: inout ZoneLookup) throws(APIProblem) -> OutboxPush {
         let installation = stored.installation
-        let lane = Lane(app: surface.surface.app, environment: installation.environment)
-        guard let app, let renderer = renderers[lane], app.environments.contains(lane.environment),
-            app.bundleIDs.contains(installation.bundleID)
-        else {
-            let bundle = ShownValue(installation.bundleID)
-            throw APIProblem(400, "the app is not configured for \(bundle) in \(lane.environment.rawValue)")
-        }
         let timeZone = installation.attributes[.timeZone]
         var time = now
         // One that waits for the end of the quiet hours does not expire before it.
@@ -77,7 +103,7 @@ struct SurfacePushBuilder {
         )
         push.user = installation.user
         push.installation = stored.number
-        push.count(towards: alertLimit(of: app))
+        push.count(towards: alertLimit)
         _ = push.wait(for: app.quietHours, in: timeZone, &zones, at: now)
         return push
     }
@@ -122,8 +148,8 @@ struct SurfacePushBuilder {
         }
     }
 
-    /// Returns the limit of alerts of the app; the notifications of one state to several phones of a user count once.
-    private func alertLimit(of app: RelayConfiguration.App) -> AlertLimit? {
+    /// The limit of alerts of the app; the notifications of one state to several phones of a user count once.
+    private var alertLimit: AlertLimit? {
         let key = "surface\n\(surface.surface.id)\n\(surface.revision)"
         guard let limit = app.alertsPerDay, let id = APNsID(app: app.name, idempotencyKey: key, "alert") else {
             return nil

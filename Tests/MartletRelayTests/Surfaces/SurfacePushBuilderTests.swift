@@ -10,7 +10,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// The pushes, the pages and the budgets of surfaces, without a relay.
+/// The pushes, the steps, the pages and the budgets of surfaces, without a relay.
 @Suite(.timeLimit(.minutes(10))) struct SurfacePushBuilderTests {
     private static let now: Int64 = 1_795_000_000_000
     private static let seconds: Int64 = 1_795_000_000
@@ -38,7 +38,7 @@ import Testing
             id: id,
             caller: "back end",
             audience: audience,
-            request: [],
+            request: SurfaceBench.request("Packed"),
             fingerprint: []
         )
         return StoredSurface(
@@ -63,11 +63,11 @@ import Testing
         var app = RelayConfiguration.App(name: "orders", bundleIDs: [Self.bundleID], key: try .ephemeral())
         app.alertsPerDay = alertsPerDay
         app.quietHours = quietHours
-        let builder = SurfacePushBuilder(
+        let builder = try SurfacePushBuilder(
             surface: surface(id),
             stored: StoredInstallation(number: 7, revision: 1, installation: installation(bundleID: bundleID)),
             attributesType: "OrderAttributes",
-            app: app,
+            apps: [app],
             renderers: [Lane(app: "orders", environment: .production): SnapshotRenderer(timeout: .seconds(30))],
             now: Self.now
         )
@@ -145,6 +145,46 @@ import Testing
 
     @Test func `a push to an app that is not configured is refused`() throws {
         #expect(throws: APIProblem.self) { try push(.notification, to: "com.example.other") }
+    }
+
+    // MARK: Steps
+
+    /// Returns the step of the surface, which has revision 3, on an installation with a start token.
+    private func step(revision: Int64, bundleID: String = Self.bundleID) async throws -> SurfaceSteps.Step {
+        var phone = installation()
+        let token = Installation.RegisteredToken(try DeviceToken(hex: "ab12"), registeredAt: Self.now)
+        phone.tokens[Installation.TokenSlot(.start, "SurfaceActivityAttributes")] = token
+        let due = DueSession(
+            session: StoredSession(number: 1, surface: 1, installation: 7, revision: revision, dueAt: 0),
+            surface: surface(),
+            installation: StoredInstallation(number: 7, revision: 1, installation: phone)
+        )
+        let app = RelayConfiguration.App(name: "orders", bundleIDs: [bundleID], key: try .ephemeral())
+        let built = await SurfaceStepBuilder.steps(
+            of: [due],
+            apps: [app],
+            renderers: [Lane(app: "orders", environment: .production): SnapshotRenderer(timeout: .seconds(30))],
+            budgets: [:],
+            generator: SplitMix64(state: 1),
+            at: Self.now
+        )
+        return try #require(built.steps.first)
+    }
+
+    @Test func `a step waits for the page of a changed audience`() async throws {
+        let early = try await step(revision: 2)
+        #expect(early.step.pushes.isEmpty && early.problems.isEmpty && !early.step.isFinished)
+        #expect(early.step.dueAt == Self.now + 600_000)
+        let current = try await step(revision: 3)
+        #expect(current.step.pushes.count == 1 && current.problems.isEmpty)
+    }
+
+    @Test func `nothing is decided while the app is not configured`() async throws {
+        for revision: Int64 in [0, 3] {
+            let waiting = try await step(revision: revision, bundleID: "com.example.other")
+            #expect(waiting.step.pushes.isEmpty && waiting.problems.count == 1 && !waiting.step.isFinished)
+            #expect(waiting.step.dueAt == Self.now + 600_000)
+        }
     }
 
     // MARK: Pages
