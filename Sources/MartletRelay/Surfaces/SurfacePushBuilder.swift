@@ -19,7 +19,6 @@ struct SurfacePushBuilder {
     private static let backgroundLife: Int64 = 86_400
     /// The time for which APNs stores a notification for a phone that is offline, in seconds.
     private static let notificationLife: Int64 = 3_600
-    private static let policy = ActivityPolicy()
 
     private let surface: StoredSurface
     private let stored: StoredInstallation
@@ -115,18 +114,18 @@ struct SurfacePushBuilder {
         switch send.content {
         case .start(let timestamp):
             delivery.timestamp = Date(secondsSince1970: timestamp)
-            delivery.staleDate = Date(secondsSince1970: now / 1_000 + Self.policy.staleAfter)
+            delivery.staleDate = Date(secondsSince1970: now / 1_000 + AssumedActivity.policy.staleAfter)
             delivery.attributesType = attributesType
-            life = Self.policy.startExpiration
+            life = AssumedActivity.policy.startExpiration
         case .update(let update):
             delivery.timestamp = Date(secondsSince1970: update.timestamp)
             delivery.staleDate = Date(secondsSince1970: update.staleDate)
             delivery.priority = update.priority == 10 ? .immediate : .powerAware
             // The content is sent again before it is marked as outdated.
-            life = Self.policy.staleAfter
+            life = AssumedActivity.policy.staleAfter
         case .end(let timestamp):
             delivery.timestamp = Date(secondsSince1970: timestamp)
-            life = Self.policy.longestLife
+            life = AssumedActivity.policy.longestLife
         case .notification: life = Self.notificationLife
         case .background: life = Self.backgroundLife
         }
