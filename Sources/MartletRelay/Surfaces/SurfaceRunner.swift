@@ -26,7 +26,7 @@ actor SurfaceRunner {
         var steps: [String: Int] = [:]
         /// The number of stored pushes.
         var pushes: [String: Int] = [:]
-        /// The number of pushes that could not be built, and of contents that could not be read.
+        /// The number of pushes that could not be built, and of steps that could not be decided.
         var problems: [String: Int] = [:]
         /// The time from a change of a surface until Apple accepted the update of a phone.
         var staleness: [Kind: Histogram] = [:]

@@ -11,7 +11,7 @@ struct SurfaceSteps: Sendable {
     /// A step with what it reports.
     struct Step: Sendable {
         var step: SessionStep
-        /// The reasons why pushes could not be built, or the content could not be read.
+        /// The reasons why pushes could not be built, or nothing could be decided.
         var problems: [String]
         /// The time from the change of the surface until Apple accepted the update, by kind, in milliseconds; only for
         /// kinds that show the change since this step.
@@ -163,6 +163,8 @@ struct SurfaceStepBuilder {
             }
             if results.isEmpty { break }
         }
+        // No push waits for a result that never comes, whatever was decided last.
+        state.record(results)
         return SessionStep(
             of: due,
             state: state.stored,
