@@ -91,7 +91,24 @@ struct ActivitySession: Sendable, Hashable, Codable {
         case .live(let card): actions += maintain(card, at: now, within: &budget)
         case .ending: break
         }
-        return actions
+        return actions + cancelSuccessor(at: now)
+    }
+
+    /// Cancels the start of a card that is not needed, because the surface is no longer desired, or because the app has
+    /// started a card meanwhile.
+    private mutating func cancelSuccessor(at now: Int64) -> [Action] {
+        switch assumed.phase {
+        case .live(var card):
+            let isWanted = desired != nil && now >= card.startedAt + policy.restartAfter
+            guard !isWanted, let request = card.cancelSuccessor() else { return [] }
+            assumed.phase = .live(card)
+            return [.cancel(request)]
+        case .ending(var card, let end):
+            guard desired == nil, let request = card.cancelSuccessor() else { return [] }
+            assumed.phase = .ending(card, end)
+            return [.cancel(request)]
+        case .none, .starting, .unconfirmed: return []
+        }
     }
 
     private mutating func endSuperseded(at now: Int64) -> [Action] {

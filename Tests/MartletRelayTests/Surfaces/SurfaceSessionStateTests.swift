@@ -237,6 +237,40 @@ struct SurfaceSessionStateTests {
         #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now)])
     }
 
+    @Test func `a waiting start is cancelled for a card of the app`() throws {
+        var bench = Bench()
+        try bench.report([.startToken("start")])
+        bench.show(.activity(1))
+        let start = try #require(bench.plan.sends.first?.id)
+        let card = ActivityWorld.CardReport(id: "own", token: "update", startedAt: bench.now, isStartedByPush: false)
+        try bench.report([.cards([card])])
+        #expect(bench.plan.cancelled == [start] && bench.plan.sends.isEmpty)
+        bench.step([SessionResult(id: start, state: .cancelled, status: nil, endedAt: bench.now * 1_000)])
+        #expect(bench.plan.cancelled.isEmpty && bench.plan.sends.isEmpty)
+        #expect(bench.plan.dueAt == (bench.now + 15) * 1_000)
+    }
+
+    @Test func `a waiting start of a successor is cancelled with its surface`() throws {
+        var bench = Bench()
+        try bench.goLive()
+        bench.now += 27_000
+        bench.step()
+        let sends = bench.plan.sends
+        #expect(sends.count == 2)
+        bench.show(nil)
+        #expect(bench.plan.cancelled == sends.map(\.id))
+        bench.step(
+            sends.map { SessionResult(id: $0.id, state: .cancelled, status: nil, endedAt: bench.now * 1_000) }
+        )
+        #expect(bench.plan.sends.map(\.snapshot.id) == ["order-7@1"])
+        guard case .end? = bench.plan.sends.first?.content else {
+            Issue.record("no end")
+            return
+        }
+        try bench.settle()
+        #expect(bench.state.activity.assumed.phase == .none)
+    }
+
     @Test func `a waiting update is cancelled for the newest one`() throws {
         var bench = Bench()
         try bench.goLive()
