@@ -309,13 +309,15 @@ enum InstallationSchemas {
             }
           },
           "UserData": {
-            "type": "object", "required": ["app", "user", "installations", "pushes", "complete"],
+            "type": "object", "required": ["app", "user", "installations", "surfaces", "pushes", "complete"],
             "properties": {
               "app": {"type": "string"},
               "user": {"$ref": "#/components/schemas/User"},
               "installations": {"type": "array", "items": {"$ref": "#/components/schemas/Installation"}},
+              "surfaces": {"type": "array", "items": {"$ref": "#/components/schemas/Surface"},
+                "description": "Those whose audience names the user or an installation, without users and snapshots"},
               "pushes": {"type": "array", "items": {"$ref": "#/components/schemas/PushStatus"}},
-              "complete": {"type": "boolean", "description": "False when the pushes could not all be read"}
+              "complete": {"type": "boolean", "description": "False when the surfaces or pushes could not all be read"}
             }
           },
           "UserOverview": {
@@ -343,9 +345,11 @@ enum InstallationSchemas {
             }
           },
           "UserErasure": {
-            "type": "object", "required": ["installations", "cancelled-pushes", "dead-letters"],
+            "type": "object", "required": ["installations", "surfaces", "cancelled-pushes", "dead-letters"],
             "properties": {
               "installations": {"type": "integer"},
+              "surfaces": {"type": "integer",
+                "description": "The surfaces without another user in their audience: withdrawn, and without content"},
               "cancelled-pushes": {"type": "integer"},
               "dead-letters": {"type": "integer"}
             }

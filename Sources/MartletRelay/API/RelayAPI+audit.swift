@@ -39,7 +39,7 @@ extension RelayAPI {
         let node = arguments["node"].flatMap { Int64($0) }.map { String($0) }
         // The identifier of a surface, which is any text, is known to the relay if its withdrawal succeeds.
         let surface = entry.outcome == .done ? json["id"]?.stringValue : nil
-        entry.target = id ?? node ?? token ?? deadLetterIDs(in: request) ?? surface
+        entry.target = id ?? node ?? token ?? deadLetterIDs(in: request, match) ?? surface
         entry.count = (json["purged"] ?? json["requeued"] ?? json["discarded"])?.integerValue
         entry.peer = peer
         entry.status = response.status
@@ -55,9 +55,10 @@ extension RelayAPI {
     private static let targetLimit = 10
 
     /// Returns the first identifiers of the dead letters that a request names; nil for a request that names none.
-    private static func deadLetterIDs(in request: HTTPRequest) -> String? {
-        // The request may have been refused before its body was parsed.
-        guard request.path.contains("/dead-letters:"),
+    private static func deadLetterIDs(in request: HTTPRequest, _ match: Match) -> String? {
+        // The request may have been refused before its body was parsed. The identifier of a surface is any text, so the
+        // path is that of the route.
+        guard let path = match.path, path.contains("/dead-letters:"),
             let json = try? JSONReader.read(request.body, maximumValueCount: LongRequests.valueLimit)
         else { return nil }
         let ids = (json["ids"]?.elements ?? []).compactMap { $0.stringValue.flatMap { try? APNsID($0) }?.description }

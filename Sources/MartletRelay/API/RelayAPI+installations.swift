@@ -146,7 +146,7 @@ extension RelayAPI {
         Route(
             method: "GET",
             path: "/v1/apps/{app}/users/{user}",
-            summary: "What the relay stores about a user: installations, and pushes to the user without payloads",
+            summary: "What the relay stores about a user: installations, surfaces, and pushes without payloads",
             access: .scope(scope, audit: "export-user"),
             parameters: [user],
             answers: [RouteAnswer(200, "The data", .schema("UserData"))],
@@ -182,7 +182,7 @@ extension RelayAPI {
         Route(
             method: "DELETE",
             path: "/v1/apps/{app}/users/{user}",
-            summary: "Removes a user: tickets, installations, and the pushes and dead letters to the user",
+            summary: "Removes a user: tickets, installations, surfaces, and the pushes and dead letters to the user",
             access: .scope(scope, audit: "erase-user"),
             parameters: [user],
             answers: [RouteAnswer(200, "The numbers of what was removed", .schema("UserErasure"))],

@@ -25,12 +25,13 @@ extension RelayAPI {
         summary: "An asterisk, to store only a surface that does not exist or was withdrawn",
         schema: ["const": "*"]
     )
-    /// The maximum number of installations of a page, which are read with their tokens and states.
-    private static let sessionLimit = 200
-    private static let sessions = RouteParameter(
+    /// The maximum number of entries of a page: surfaces are read with their snapshots, and installations with their
+    /// tokens and states.
+    fileprivate static let longestPage = 200
+    private static let pageLimit = RouteParameter(
         name: "limit",
-        summary: "Maximum number of installations in the response",
-        schema: ["type": "integer", "minimum": 1, "maximum": .integer(sessionLimit), "default": 100]
+        summary: "Maximum number of entries in the response",
+        schema: ["type": "integer", "minimum": 1, "maximum": .integer(longestPage), "default": 100]
     )
     private static let etag = (name: "etag", summary: "The revision in quotation marks")
 
@@ -41,14 +42,16 @@ extension RelayAPI {
             path: "/v1/apps/{app}/surfaces",
             summary: "Surfaces without their snapshots, also withdrawn ones, in the order of their creation",
             access: .scope("read", audit: nil),
-            parameters: [after("surfaces"), limit],
+            parameters: [after("surfaces"), pageLimit],
             answers: [RouteAnswer(200, "The surfaces", .schema("Surfaces"))],
             problems: [503]
         ) { (call) throws(APIProblem) in
             let app = try call.app()
-            let (after, limit) = try call.page(limit: 1_000)
+            let (after, limit) = try call.page()
             let store = call.parts.outbox.surfaces
-            let found = try await call.parts.read(await store.surfaces(of: app, after: after, limit: limit))
+            let found = try await call.readAlone { () async throws(OutboxError) in
+                try await store.surfaces(of: app, after: after, limit: limit)
+            }
             let showsUsers = call.caller.scopes.contains(.installations)
             return .json([
                 "surfaces": .array(found.map { $0.json(showsUsers: showsUsers) }),
@@ -99,20 +102,18 @@ extension RelayAPI {
             path: "/v1/apps/{app}/surfaces/{id}/installations",
             summary: "What each installation of a surface shall show, what it is assumed to show, and why they differ",
             access: .scope("read", audit: nil),
-            parameters: [surfaceID, after("installations"), sessions],
+            parameters: [surfaceID, after("installations"), pageLimit],
             answers: [
                 RouteAnswer(200, "The installations, in the order of their enrollment", .schema("SurfaceInstallations"))
             ],
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
-            let (after, limit) = try call.page(limit: sessionLimit)
+            let (after, limit) = try call.page()
             let surface = try await call.storedSurface()
             let store = call.parts.outbox.surfaces
-            let context = await call.parts.server.context
-            let read = await context.readAlone(for: call.caller.name) { () async throws(OutboxError) in
+            let found = try await call.readAlone { () async throws(OutboxError) in
                 try await store.sessions(of: surface, after: after, limit: limit)
             }
-            let found = try await outboxCall(read.get())
             let content = surface.content
             let showsUser = call.caller.scopes.contains(.installations)
             return .json([
@@ -157,10 +158,18 @@ extension RelayAPI {
 
 extension APICall<RelayAPI.Service> {
     /// Returns the cursor and the maximum number of entries of a page.
-    fileprivate func page(limit longest: Int) throws(APIProblem) -> (after: Int64, limit: Int) {
+    fileprivate func page() throws(APIProblem) -> (after: Int64, limit: Int) {
         let after = try number("after", 0 ... .max, default: 0)
-        let limit = try number("limit", 1...longest, default: 100)
+        let limit = try number("limit", 1...RelayAPI.longestPage, default: 100)
         return (Int64(after), limit)
+    }
+
+    /// Returns the result of a long read, of which the caller has one at a time.
+    fileprivate func readAlone<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(OutboxError) -> Value
+    ) async throws(APIProblem) -> Value {
+        let context = await parts.server.context
+        return try await RelayAPI.outboxCall(await context.readAlone(for: caller.name, body).get())
     }
 
     /// Returns the identifier of the surface in the path.
@@ -184,7 +193,7 @@ extension APICall<RelayAPI.Service> {
 
     /// Returns the condition of `If-Match` or `If-None-Match` (RFC 9110 section 13.1).
     fileprivate func precondition() throws(APIProblem) -> SurfacePrecondition {
-        switch (fields["if-match"], fields["if-none-match"]) {
+        switch (combined("if-match"), combined("if-none-match")) {
         case (nil, nil): return .none
         case (nil, "*"?): return .isAbsent
         case (nil, let tag?): throw APIProblem(400, "If-None-Match must be * (found \(ShownValue.quoted(tag)))")
@@ -196,6 +205,12 @@ extension APICall<RelayAPI.Service> {
             return .hasRevision(revision)
         case (_?, _?): throw APIProblem(400, "either If-Match or If-None-Match can be given, not both")
         }
+    }
+
+    /// Returns the values of all fields with a name as one (RFC 9110 section 5.3); nil when there is none.
+    private func combined(_ name: String) -> String? {
+        let values = fields.compactMap { $0.name == name ? $0.value : nil }
+        return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
     /// Brings a changed surface to phones, and returns the answer to the change; the error is that the store has
@@ -230,7 +245,13 @@ extension RelayAPI.Service {
         let (parts, limit) = (self.parts, Self.surfaceLimit)
         let result = await parts.intake.callOutbox(for: [surface.app: 1], from: caller, waitingForRoom: .zero) {
             (_) async throws(OutboxError) -> SurfaceChange in
-            try await parts.outbox.surfaces.put(surface, if: condition, limit: limit, at: parts.now)
+            let store = parts.outbox.surfaces
+            let change = try await store.put(surface, if: condition, limit: limit, at: parts.now)
+            guard case .unchanged(let stored) = change, stored.content == nil else { return change }
+            // A request that cannot be read still has the fingerprint of what was stored: another one replaces it.
+            var replacement = surface
+            replacement.fingerprint.append(0)
+            return try await store.put(replacement, if: condition, limit: limit, at: parts.now)
         }
         return try await RelayAPI.outboxCall(result.get())
     }

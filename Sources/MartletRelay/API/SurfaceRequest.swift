@@ -70,10 +70,14 @@ struct SurfaceRequest {
 }
 
 extension SurfaceAudience {
-    /// Creates the audience of a surface from that of a request.
+    /// Creates the audience of a surface from that of a request, with each user once and in the order of their bytes:
+    /// the same users in another order change nothing.
     init(_ target: AudienceRequest.Target) {
         switch target {
-        case .audience(.users(let users)): self = .users(users)
+        case .audience(.users(let users)):
+            // Swift takes some users for equal that are not.
+            let distinct = Set(users.map { Array($0.utf8) }).sorted { $0.lexicographicallyPrecedes($1) }
+            self = .users(distinct.map { String(decoding: $0, as: UTF8.self) })
         case .audience(.installation(let id)): self = .installation(id)
         case .matching(let expression): self = .matching(expression)
         }

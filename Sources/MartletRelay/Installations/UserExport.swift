@@ -29,6 +29,7 @@ struct UserExport: AsyncSequence, Sendable {
         private enum Part {
             case head
             case installations
+            case surfaces
             case pushes
             case end
         }
@@ -39,6 +40,7 @@ struct UserExport: AsyncSequence, Sendable {
         private var installations: ArraySlice<Installation>
         /// The rest of the selections of pushes, beginning with the one that is being read.
         private var selections: ArraySlice<PushSelection>
+        /// The number of the last surface or push that was read.
         private var cursor: Int64 = 0
 
         fileprivate init(_ export: UserExport) {
@@ -55,12 +57,34 @@ struct UserExport: AsyncSequence, Sendable {
                 return Array(names.encoded().dropLast()) + Array(#","installations":["#.utf8)
             case .installations:
                 if let installation = installations.popFirst() { return elements([installation.json]) }
-                part = .pushes
+                part = .surfaces
                 isFirst = true
-                return Array(#"],"pushes":["#.utf8)
+                return Array(#"],"surfaces":["#.utf8)
+            case .surfaces: return await nextSurfaces()
             case .pushes: return await nextPushes()
             case .end: return nil
             }
+        }
+
+        /// Returns the next surfaces, without their users, who may be others, or the beginning of the pushes.
+        private mutating func nextSurfaces() async -> [UInt8] {
+            let pushes = Array(#"],"pushes":["#.utf8)
+            let installations = Set(export.installations.map(\.id))
+            while true {
+                let (app, store, after) = (export.app, export.context.outbox.surfaces, cursor)
+                let read = await export.context.read { () async throws(OutboxError) in
+                    try await store.surfaces(of: app, after: after, limit: UserExport.page)
+                }
+                guard case .success(let page) = read else { return pushes + end(isComplete: false) }
+                guard let last = page.last else { break }
+                cursor = last.number
+                let found = page.filter { $0.surface.audience.names(export.user, with: installations) }
+                if !found.isEmpty { return elements(found.map { $0.json(showsUsers: false) }) }
+            }
+            part = .pushes
+            isFirst = true
+            cursor = 0
+            return pushes
         }
 
         /// Returns the next pushes, or the end of the document.

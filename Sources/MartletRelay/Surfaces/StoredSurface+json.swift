@@ -13,7 +13,7 @@ extension StoredSurface {
 
     /// The reason why nothing is sent for the surface, although it is not withdrawn; nil for none.
     private var problem: String? {
-        guard withdrawnAt == nil, isDamaged else { return nil }
+        guard withdrawnAt == nil, content == nil else { return nil }
         return "the stored surface cannot be decrypted or read, so nothing is sent for it: store it again"
     }
 

@@ -51,4 +51,14 @@ extension SurfaceAudience {
     func matches(_ installation: Installation) -> Bool {
         if case .matching(let expression) = self { expression.matches(installation) } else { false }
     }
+
+    /// Returns whether the audience names a user, or an installation of the user.
+    func names(_ user: String, with installations: Set<InstallationID>) -> Bool {
+        switch self {
+        // Swift takes some users for equal that are not.
+        case .users(let users): users.contains { $0.utf8.elementsEqual(user.utf8) }
+        case .installation(let id): installations.contains(id)
+        case .matching: false
+        }
+    }
 }

@@ -100,6 +100,7 @@ import Testing
         let invalid: [HTTPFields] = [
             ["if-match": "4"], ["if-match": "*"], ["if-match": "W/\"4\""], ["if-match": "\"04\""],
             ["if-none-match": "\"4\""], ["if-match": "\"4\"", "if-none-match": "*"],
+            ["if-match": "\"4\"", "if-match": "\"5\""], ["if-none-match": "*", "if-none-match": "\"4\""],
         ]
         for fields in invalid {
             let answer = await bench.ask("PUT", Self.surface, second, fields: fields)
@@ -164,7 +165,8 @@ import Testing
 
     @Test(
         arguments: [
-            (#"{"user":"anna"}"#, ["users": ["anna"]]), (#"{"users":["bob","anna"]}"#, ["users": ["bob", "anna"]]),
+            (#"{"user":"anna"}"#, ["users": ["anna"]]),
+            (#"{"users":["bob","anna","bob"]}"#, ["users": ["anna", "bob"]]),
             (#"{"tag":"vip"}"#, ["where": "vip"]), (#"{"where":"vip&&!trial"}"#, ["where": "vip && !trial"]),
             (#"{"all":true}"#, ["where": "all"]),
             (
@@ -173,13 +175,15 @@ import Testing
             ),
         ] as [(String, JSONValue)]
     )
-    func `an audience is stored as it was requested`(to: String, stored: JSONValue) async throws {
+    func `an audience is stored in its usual form`(to: String, stored: JSONValue) async throws {
         let support = try Self.support()
         let bench = try await RelayBench { $0.callers.append(support) }
         let answer = await bench.ask("PUT", Self.surface, Self.body(to: to))
         #expect(answer.status == 201, "\(answer.text)")
         let shown = await bench.ask("GET", Self.surface, key: "mrt_support")
         #expect(shown.json["to"] == stored, "\(shown.text)")
+        let again = await bench.ask("PUT", Self.surface, Self.body(to: "\(stored)"))
+        #expect(again.status == 200 && again.json["revision"] == 1, "\(again.text)")
         await bench.stop()
     }
 
@@ -201,6 +205,20 @@ import Testing
             #expect(Self.ids(listed) == ["order-7"] && first?["snapshots"] == nil, "\(key): \(listed)")
             #expect((first?["to"] != nil) == hasUsers, "\(key): \(listed)")
         }
+        await bench.stop()
+    }
+
+    @Test func `a surface that cannot be read tells why nothing is sent`() async throws {
+        let bench = try await RelayBench()
+        let request = try SurfaceRequest(JSONReader.read(Array(Self.body().utf8)), of: "order-7", at: bench.parts.now)
+        // With the fingerprint of the readable content, as after damage.
+        var stored = try request.surface("order-7", of: "orders", by: "back end")
+        stored.request = Array(#"{"snapshots":[{"kind":"hologram"}]}"#.utf8)
+        _ = try await bench.parts.outbox.surfaces.put(stored, if: .none, limit: 9, at: bench.parts.now)
+        let shown = await bench.ask("GET", Self.surface)
+        #expect(shown.json["problem"]?.stringValue?.contains("store it again") == true, "\(shown.text)")
+        let replaced = await bench.ask("PUT", Self.surface, Self.body())
+        #expect(replaced.json["revision"] == 2 && replaced.json["problem"] == nil, "\(replaced.text)")
         await bench.stop()
     }
 
@@ -232,10 +250,14 @@ import Testing
         _ = await bench.ask("PUT", Self.surface, Self.body())
         _ = await bench.ask("DELETE", Self.surface)
         _ = await bench.ask("DELETE", Self.list + "/mrt_secret")
+        // A surface with the path of another action, and a body that names dead letters.
+        let id = "dead-letters:discard"
+        _ = await bench.ask("PUT", Self.list + "/" + id, Self.body(of: id))
+        _ = await bench.ask("DELETE", Self.list + "/" + id, #"{"ids":["0199f2c4-0000-7000-8000-000000000001"]}"#)
         await bench.stop()
         let entries = lines.objects.filter { $0["action"] == "withdraw-surface" }
-        #expect(entries.map { $0["target"]?.stringValue } == ["order-7", nil])
-        #expect(entries.map { $0["status"]?.integerValue } == [200, 404])
+        #expect(entries.map { $0["target"]?.stringValue } == ["order-7", nil, id])
+        #expect(entries.map { $0["status"]?.integerValue } == [200, 404, 200])
     }
 
     @Test func `each phone is listed with what it shall show`() async throws {
@@ -253,6 +275,33 @@ import Testing
         #expect(listed?["user"] == nil && listed?["kinds"]?["widget"]?["desired-revision"] == 1, "\(list)")
         let cursor = try #require(list["cursor"]?.integerValue)
         #expect(await bench.relay.ask("GET", path + "?after=\(cursor)").json["installations"] == [])
+        await bench.stop()
+    }
+
+    @Test func `surfaces of a user are exported and removed with the user`() async throws {
+        let bench = try await EnrollmentBench()
+        let phone = try await bench.enroll("anna")
+        let audiences = [
+            ("own", #"{"user":"anna"}"#), ("phone", #"{"installation":"\#(phone.id)"}"#),
+            ("shared", #"{"users":["anna","bert"]}"#), ("other", #"{"user":"bert"}"#), ("all", #"{"all":true}"#),
+            ("withdrawn", #"{"user":"anna"}"#),
+        ]
+        for (id, to) in audiences {
+            let answer = await bench.relay.ask("PUT", Self.list + "/" + id, Self.body(["widget"], to: to, of: id))
+            #expect(answer.status == 201, "\(answer.text)")
+        }
+        #expect(await bench.relay.ask("DELETE", Self.list + "/withdrawn").status == 200)
+        let pieces = await bench.relay.pieces("GET", "/v1/apps/orders/users/anna", key: EnrollmentBench.key)
+        let export = try JSONReader.read(Array(pieces.joined()))
+        #expect(Self.ids(export) == ["own", "phone", "shared", "withdrawn"] && export["complete"] == true, "\(export)")
+        #expect(!"\(export)".contains("bert") && !"\(export)".contains("snapshots"), "\(export)")
+        #expect(await bench.ask("DELETE", "/users/anna").json["surfaces"] == 3)
+        let stored = try await bench.relay.parts.outbox.surfaces.surfaces(of: "orders", after: 0, limit: 9)
+        let empty = stored.filter { $0.surface.request == Array("{}".utf8) && $0.surface.audience == .users([]) }
+        #expect(empty.map(\.surface.id) == ["own", "phone", "withdrawn"])
+        #expect(empty.allSatisfy { $0.withdrawnAt != nil })
+        #expect(stored.filter { $0.withdrawnAt == nil }.map(\.surface.id) == ["shared", "other", "all"])
+        #expect(await bench.ask("DELETE", "/users/anna").json["surfaces"] == 0)
         await bench.stop()
     }
 }

@@ -367,7 +367,8 @@ struct ActivityWorld {
         let shown = phone.cards.filter(\.isActive)
         let phase = state.activity.assumed.phase
         guard content != nil else {
-            guard shown.isEmpty else {
+            // A card that the app has started after the session had ended is the app's.
+            guard shown.allSatisfy({ !hasSession && !$0.isStartedByPush }) else {
                 throw Violation(description: "a card is left of a surface that is not desired: \(phase)")
             }
             return
