@@ -18,7 +18,11 @@ extension RelayMetrics {
             ("surface_pages_total", "Pages of installations that were stored for surfaces.", surfaces.pages),
             ("surface_steps_total", "Steps of surfaces on installations that were stored.", surfaces.steps),
             ("surface_pushes_total", "Pushes that were stored for surfaces.", surfaces.pushes),
-            ("surface_problems_total", "Pushes of surfaces that could not be built.", surfaces.problems),
+            (
+                "surface_problems_total",
+                "Pushes of surfaces that could not be built, and steps that could not be decided.",
+                surfaces.problems
+            ),
         ]
         for (name, help, values) in families {
             sheet.counter(name, help)

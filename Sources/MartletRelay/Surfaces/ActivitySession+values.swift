@@ -51,6 +51,8 @@ extension ActivitySession {
         case alertsNotAllowed = "alerts-not-allowed"
         /// The app has not reported a device token, or the token was unregistered.
         case noDeviceToken = "no-device-token"
+        /// The notification exceeded the limit of alerts, or was cancelled.
+        case notSent = "not-sent"
     }
 
     /// A start that is not repeated with the same content.

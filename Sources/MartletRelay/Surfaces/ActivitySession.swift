@@ -91,7 +91,24 @@ struct ActivitySession: Sendable, Hashable, Codable {
         case .live(let card): actions += maintain(card, at: now, within: &budget)
         case .ending: break
         }
-        return actions
+        return actions + cancelSuccessor(at: now)
+    }
+
+    /// Cancels the start of a card that is not needed, because the surface is no longer desired, or because the app has
+    /// started a card meanwhile.
+    private mutating func cancelSuccessor(at now: Int64) -> [Action] {
+        switch assumed.phase {
+        case .live(var card):
+            let isWanted = desired != nil && now >= card.startedAt + policy.restartAfter
+            guard !isWanted, let request = card.cancelSuccessor() else { return [] }
+            assumed.phase = .live(card)
+            return [.cancel(request)]
+        case .ending(var card, let end):
+            guard desired == nil, let request = card.cancelSuccessor() else { return [] }
+            assumed.phase = .ending(card, end)
+            return [.cancel(request)]
+        case .none, .starting, .unconfirmed: return []
+        }
     }
 
     private mutating func endSuperseded(at now: Int64) -> [Action] {
@@ -215,20 +232,33 @@ struct ActivitySession: Sendable, Hashable, Codable {
         return card.startedAt + policy.restartAfter
     }
 
-    /// The time at which to ask for actions again, in seconds since 1970, unless an event comes first; nil for none.
-    var nextTime: Int64? {
+    /// Returns the time after `now` at which to ask for actions again, unless an event comes first; nil for none.
+    ///
+    /// Times are in seconds since 1970. The time has passed if actions were not possible.
+    func nextTime(after now: Int64) -> Int64? {
         switch assumed.phase {
         case .live(let card):
             guard card.request == nil, let desired else { return nil }
             return min(updateTime(of: card, desired), restartTime(of: card, desired) ?? .max)
         case .unconfirmed(let start):
-            let end = min(start.at + policy.longestLife, assumed.absenceTime(of: start) ?? .max)
+            let absence = assumed.absenceTime(of: start) ?? lookTime(of: start, after: now)
+            let end = min(start.at + policy.longestLife, absence)
             guard let desired, desired.isUrgent, !assumed.isRemovedByUser,
                 desired.generation > max(start.generation, alertedGeneration)
             else { return end }
             return min(start.at + policy.tokenWait, end)
         case .none, .starting, .ending: return nil
         }
+    }
+
+    /// Returns the time of the next look for a report of the app after a start has expired, because a report without a
+    /// change makes no step due. The intervals double.
+    private func lookTime(of start: AssumedActivity.Start, after now: Int64) -> Int64 {
+        // The token of a card that the app has reported is a change.
+        guard start.card == nil else { return .max }
+        var age = policy.startExpiration + policy.reportDelay
+        while start.at + age <= now, age < policy.longestLife { age *= 2 }
+        return start.at + age
     }
 
     /// The time from which nothing of the surface is on the phone, and a later session has higher timestamps, in

@@ -90,7 +90,7 @@ extension AssumedActivity {
 
     /// The start of the card that shall replace a card before the system ends it.
     struct Successor: Sendable, Hashable, Codable {
-        private(set) var start: Start
+        var start: Start
         let request: Int
         private(set) var isAccepted = false
 
@@ -181,6 +181,13 @@ extension AssumedActivity {
             case .notSent: sentAt = startedAt
             case .unregistered: break
             }
+        }
+
+        /// Marks the start of the successor as cancelled, and returns its request; nil if there is none to cancel.
+        mutating func cancelSuccessor() -> Int? {
+            guard let successor, !successor.isAccepted, !successor.start.isCancelled else { return nil }
+            self.successor?.start.isCancelled = true
+            return successor.request
         }
 
         /// Replaces the token by a reported one; with another token, the content of the card is not known any more.

@@ -54,7 +54,9 @@ struct AssumedActivity: Sendable, Hashable, Codable {
         let listed = Set(report.running.map(\.id) + report.ended.map(\.id))
         endedCards.removeAll { !listed.contains($0.id) }
         // The system ends all activities when the user no longer allows them.
-        if !isAllowed { for card in report.running { forget(card.id, card.token?.token, at: now) } }
+        if !isAllowed {
+            for card in report.running where !isOver(card) { forget(card.id, card.token?.token, at: now) }
+        }
         let ends = recordEnds(report.ended, at: now)
         let reachable = Set(report.running.filter { $0.token != nil && !isOver($0) }.map(\.id))
         for card in cards where !reachable.contains(card.id) { remove(card, isByUser: false, at: now) }

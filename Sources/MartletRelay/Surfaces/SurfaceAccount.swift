@@ -92,6 +92,7 @@ extension SurfaceSessionState {
         let known = sent[kind.rawValue, default: SentSnapshot()]
         let isSending = pending.contains { $0.kind == kind && $0.request == nil }
         let isCurrent = known.revision >= desired ?? known.revision
+        let isRefused = desired.map { known.refused >= $0 } ?? false
         let state: SurfaceAccount.State =
             if isSending {
                 .sending
@@ -106,7 +107,7 @@ extension SurfaceSessionState {
             shownRevision: known.revision == 0 ? nil : known.revision,
             since: known.revision == 0 ? nil : known.acceptedAt,
             state: state,
-            reason: desired.map { known.refused >= $0 } == true ? .refused : isCurrent ? nil : known.absence
+            reason: isRefused ? known.absence ?? .refused : isCurrent ? nil : known.absence
         )
     }
 }

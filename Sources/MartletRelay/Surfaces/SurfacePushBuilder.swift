@@ -19,33 +19,64 @@ struct SurfacePushBuilder {
     private static let backgroundLife: Int64 = 86_400
     /// The time for which APNs stores a notification for a phone that is offline, in seconds.
     private static let notificationLife: Int64 = 3_600
-    private static let policy = ActivityPolicy()
 
-    let surface: StoredSurface
-    let stored: StoredInstallation
-    /// The attributes type of the Live Activities that are started.
-    let attributesType: String
-    /// The app in the current configuration; nil when it was removed.
-    let app: RelayConfiguration.App?
-    let renderers: [Lane: SnapshotRenderer]
-    /// The time in milliseconds since 1970.
-    let now: Int64
+    private let surface: StoredSurface
+    private let stored: StoredInstallation
+    private let attributesType: String
+    private let app: RelayConfiguration.App
+    private let lane: Lane
+    private let renderer: SnapshotRenderer
+    private let now: Int64
+
+    /// Creates a builder.
+    ///
+    /// - Parameters:
+    ///   - surface: The surface.
+    ///   - stored: The installation.
+    ///   - attributesType: The attributes type of the Live Activities that are started.
+    ///   - apps: The apps in the current configuration.
+    ///   - renderers: The renderers of the lanes.
+    ///   - now: The time in milliseconds since 1970.
+    /// - Throws: ``APIProblem`` when no app is configured for the phone.
+    init(
+        surface: StoredSurface,
+        stored: StoredInstallation,
+        attributesType: String,
+        apps: [RelayConfiguration.App],
+        renderers: [Lane: SnapshotRenderer],
+        now: Int64
+    ) throws(APIProblem) {
+        let installation = stored.installation
+        let lane = Lane(app: surface.surface.app, environment: installation.environment)
+        guard let app = apps.first(where: { $0.name == lane.app }), let renderer = renderers[lane],
+            app.environments.contains(lane.environment), app.bundleIDs.contains(installation.bundleID)
+        else {
+            let bundle = ShownValue(installation.bundleID)
+            throw APIProblem(400, "the app is not configured for \(bundle) in \(lane.environment.rawValue)")
+        }
+        self.surface = surface
+        self.stored = stored
+        self.attributesType = attributesType
+        self.app = app
+        self.lane = lane
+        self.renderer = renderer
+        self.now = now
+    }
 
     /// Builds a push.
     ///
     /// - Parameters:
     ///   - send: The push as it was decided.
     ///   - zones: The zones that were looked up before.
-    /// - Returns: The push; nil for a notification that expires within the quiet hours of the app.
-    /// - Throws: ``APIProblem`` when the app is not configured for the phone, or Apple would refuse the push.
-    func push(of send: SurfacePlan.Send, _ zones: inout ZoneLookup) throws(APIProblem) -> OutboxPush? {
+    /// - Returns: The push.
+    /// - Throws: ``APIProblem`` when Apple would refuse the push.
+    func push(of send: SurfacePlan.Send, _ zones: inout ZoneLookup) throws(APIProblem) -> OutboxPush {
         let installation = stored.installation
-        let lane = Lane(app: surface.surface.app, environment: installation.environment)
-        guard let app, let renderer = renderers[lane], app.environments.contains(lane.environment),
-            app.bundleIDs.contains(installation.bundleID)
-        else {
-            let bundle = ShownValue(installation.bundleID)
-            throw APIProblem(400, "the app is not configured for \(bundle) in \(lane.environment.rawValue)")
+        let timeZone = installation.attributes[.timeZone]
+        var time = now
+        // One that waits for the end of the quiet hours does not expire before it.
+        if case .notification = send.content {
+            time = app.quietHours?.end(at: now, in: zones.zone(named: timeZone)) ?? now
         }
         let rendered: SnapshotRenderer.Push
         do throws(APNsError) {
@@ -53,7 +84,7 @@ struct SurfacePushBuilder {
                 send.snapshot,
                 to: send.destination,
                 topic: Topic(installation.bundleID),
-                delivery: delivery(of: send)
+                delivery: delivery(of: send, at: time)
             )
         } catch {
             throw APIProblem(400, "\(error)")
@@ -71,33 +102,34 @@ struct SurfacePushBuilder {
         )
         push.user = installation.user
         push.installation = stored.number
-        push.count(towards: alertLimit(of: app))
-        let reason = push.wait(for: app.quietHours, in: installation.attributes[.timeZone], &zones, at: now)
-        return reason == nil ? push : nil
+        push.count(towards: alertLimit)
+        _ = push.wait(for: app.quietHours, in: timeZone, &zones, at: now)
+        return push
     }
 
-    private func delivery(of send: SurfacePlan.Send) -> SurfaceDelivery {
+    /// Returns the differences from the defaults of the kind, for a push that is sent at a time or later.
+    private func delivery(of send: SurfacePlan.Send, at time: Int64) -> SurfaceDelivery {
         var delivery = SurfaceDelivery(id: send.id)
         let life: Int64
         switch send.content {
         case .start(let timestamp):
             delivery.timestamp = Date(secondsSince1970: timestamp)
-            delivery.staleDate = Date(secondsSince1970: now / 1_000 + Self.policy.staleAfter)
+            delivery.staleDate = Date(secondsSince1970: now / 1_000 + AssumedActivity.policy.staleAfter)
             delivery.attributesType = attributesType
-            life = Self.policy.startExpiration
+            life = AssumedActivity.policy.startExpiration
         case .update(let update):
             delivery.timestamp = Date(secondsSince1970: update.timestamp)
             delivery.staleDate = Date(secondsSince1970: update.staleDate)
             delivery.priority = update.priority == 10 ? .immediate : .powerAware
             // The content is sent again before it is marked as outdated.
-            life = Self.policy.staleAfter
+            life = AssumedActivity.policy.staleAfter
         case .end(let timestamp):
             delivery.timestamp = Date(secondsSince1970: timestamp)
-            life = Self.policy.longestLife
+            life = AssumedActivity.policy.longestLife
         case .notification: life = Self.notificationLife
         case .background: life = Self.backgroundLife
         }
-        delivery.expiration = PushNotification.Expiration(secondsSince1970: now / 1_000 + life)
+        delivery.expiration = PushNotification.Expiration(secondsSince1970: time / 1_000 + life)
         return delivery
     }
 
@@ -115,8 +147,8 @@ struct SurfacePushBuilder {
         }
     }
 
-    /// Returns the limit of alerts of the app; the notifications of one state to several phones of a user count once.
-    private func alertLimit(of app: RelayConfiguration.App) -> AlertLimit? {
+    /// The limit of alerts of the app; the notifications of one state to several phones of a user count once.
+    private var alertLimit: AlertLimit? {
         let key = "surface\n\(surface.surface.id)\n\(surface.revision)"
         guard let limit = app.alertsPerDay, let id = APNsID(app: app.name, idempotencyKey: key, "alert") else {
             return nil

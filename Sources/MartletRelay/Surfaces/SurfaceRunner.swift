@@ -26,7 +26,7 @@ actor SurfaceRunner {
         var steps: [String: Int] = [:]
         /// The number of stored pushes.
         var pushes: [String: Int] = [:]
-        /// The number of pushes that could not be built, and of contents that could not be read.
+        /// The number of pushes that could not be built, and of steps that could not be decided.
         var problems: [String: Int] = [:]
         /// The time from a change of a surface until Apple accepted the update of a phone.
         var staleness: [Kind: Histogram] = [:]
@@ -147,9 +147,15 @@ actor SurfaceRunner {
         }
     }
 
-    /// Pauses as long as work took, so that at least half of the time is left to other calls to the outbox.
-    private func rest(since start: ContinuousClock.Instant) async {
-        try? await Task.sleep(for: min(ContinuousClock.now - start, SurfaceRunner.longestPause))
+    /// Pauses as long as work kept the outbox busy, so that at least half of the time is left to other calls to it.
+    ///
+    /// - Parameters:
+    ///   - start: The start of the work.
+    ///   - free: The part of the time in which the work did not call the outbox.
+    private func rest(since start: ContinuousClock.Instant, free: Duration = .zero) async {
+        let pause = ContinuousClock.now - start - free - free
+        guard pause > .zero else { return }
+        try? await Task.sleep(for: min(pause, SurfaceRunner.longestPause))
     }
 
     private func log(_ error: OutboxError) {
@@ -232,6 +238,7 @@ actor SurfaceRunner {
         var known: [Int64: InstallationBudget] = [:]
         for session in due { known[session.installation.number] = budgets[session.installation.number] }
         let renderers = await dispatcher.clients.renderers
+        let buildStart = ContinuousClock.now
         let built = await SurfaceStepBuilder.steps(
             of: due,
             apps: context.configuration.apps,
@@ -240,6 +247,7 @@ actor SurfaceRunner {
             generator: SplitMix64(state: .random(in: .min ... .max)),
             at: now
         )
+        let buildTime = ContinuousClock.now - buildStart
         let answers: [SessionStepResult]
         do throws(OutboxError) {
             answers = try await context.outbox.surfaces.store(built.steps.map(\.step), at: now)
@@ -249,7 +257,7 @@ actor SurfaceRunner {
             throw error
         }
         let pause = try await record(answers, to: built, of: due, at: now)
-        await rest(since: start)
+        await rest(since: start, free: buildTime)
         return pause
     }
 

@@ -33,7 +33,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         /// The newest revision that APNs accepted, and the time of that in milliseconds since 1970; 0 for none.
         var revision: Int64 = 0
         var acceptedAt: Int64 = 0
-        /// The newest revision that APNs refused.
+        /// The newest revision that is not sent again, because APNs or the outbox refused it.
         var refused: Int64 = 0
         /// The reason the newest revision was not sent.
         var absence: ActivitySession.Absence?
@@ -136,7 +136,9 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         guard let index = pending.firstIndex(where: { $0.id == result.id }) else { return }
         let push = pending.remove(at: index)
         let end = SurfacePushResult(result)
-        if end == .notSent, !push.isCancelled { pausedUntil = result.endedAt + Self.pause }
+        // The outbox does not store one that exceeds the limit of alerts, and would not store it again.
+        let isLeftOut = push.kind == .notification && result.state == .cancelled && !push.isCancelled
+        if end == .notSent, !push.isCancelled, !isLeftOut { pausedUntil = result.endedAt + Self.pause }
         if let request = push.request {
             activity.record(end, of: request, at: result.endedAt / 1_000)
             return
@@ -152,7 +154,11 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
                 token: push.token,
                 reportedAt: result.endedAt / 1_000
             )
-        case .notSent: break
+        case .notSent:
+            if isLeftOut {
+                known.refused = max(known.refused, push.revision)
+                known.absence = .notSent
+            }
         }
         sent[push.kind.rawValue] = known
     }
@@ -174,7 +180,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         } else if isWithdrawn, pending.isEmpty, let time = activity.goneAt {
             plan.isFinished = now / 1_000 >= time
             plan.dueAt = plan.isFinished ? nil : time * 1_000
-        } else if let time = activity.nextTime {
+        } else if let time = activity.nextTime(after: now / 1_000) {
             // The step is due already if its actions were not possible, as without a start in the budget.
             plan.dueAt = time * 1_000 > now ? time * 1_000 : now + Self.retryInterval
         }
@@ -191,7 +197,9 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         case .end(let request, let token, let timestamp):
             sendCard(.end(timestamp: timestamp), to: token, request, in: &step, ids)
         case .alert:
-            if let snapshot = step.content?.notification { sendSnapshot(snapshot, in: &step, ids) }
+            guard let snapshot = step.content?.notification else { return }
+            cancel(in: &step) { $0.kind == .notification }
+            sendSnapshot(snapshot, in: &step, ids)
         case .cancel(let request): cancel(in: &step) { $0.request == request }
         }
     }

@@ -11,7 +11,7 @@ struct SurfaceSteps: Sendable {
     /// A step with what it reports.
     struct Step: Sendable {
         var step: SessionStep
-        /// The reasons why pushes could not be built, or the content could not be read.
+        /// The reasons why pushes could not be built, or nothing could be decided.
         var problems: [String]
         /// The time from the change of the surface until Apple accepted the update, by kind, in milliseconds; only for
         /// kinds that show the change since this step.
@@ -31,15 +31,15 @@ struct SurfaceStepBuilder {
     private static let decisionLimit = 8
     /// The minimum time until the next step of a session of which nothing changes, in milliseconds.
     private static let shortestWait: Int64 = 1_000
-    /// The time until the next step while the content cannot be read, in milliseconds.
-    private static let unreadableWait: Int64 = 60_000
+    /// The time until the next step while nothing can be decided, in milliseconds.
+    private static let undecidedWait: Int64 = 600_000
 
     /// The content that an installation shall show.
     private enum Content {
         case shown(SurfaceContent)
         case none
-        /// Another version of the relay has stored it, or its row was changed: what is on the phone stays.
-        case unreadable
+        /// It cannot be read, or it may not be for the installation: what is on the phone stays.
+        case unknown
     }
 
     private let apps: [RelayConfiguration.App]
@@ -94,21 +94,43 @@ struct SurfaceStepBuilder {
 
     private mutating func add(_ due: DueSession) {
         problems = []
-        let revision = due.surface.revision
         var state = state(of: due)
-        let content: SurfaceContent?
-        switch self.content(of: due) {
-        case .shown(let shown): content = shown
-        case .none: content = nil
-        case .unreadable:
-            state.record(due.session.results)
-            let step = SessionStep(of: due, state: state.stored, dueAt: now + Self.unreadableWait)
-            result.steps.append(SurfaceSteps.Step(step: step, problems: problems, staleness: [:]))
+        switch content(of: due) {
+        case .shown(let content): add(due, content, &state)
+        case .none: add(due, nil, &state)
+        case .unknown: addUndecided(due, &state)
+        }
+    }
+
+    /// Adds a step that only records results.
+    private mutating func addUndecided(_ due: DueSession, _ state: inout SurfaceSessionState) {
+        state.record(due.session.results)
+        let step = SessionStep(of: due, state: state.stored, dueAt: now + Self.undecidedWait)
+        result.steps.append(SurfaceSteps.Step(step: step, problems: problems, staleness: [:]))
+    }
+
+    /// Adds the step that brings a content to the phone.
+    private mutating func add(_ due: DueSession, _ content: SurfaceContent?, _ state: inout SurfaceSessionState) {
+        let builder: SurfacePushBuilder
+        do throws(APIProblem) {
+            builder = try SurfacePushBuilder(
+                surface: due.surface,
+                stored: due.installation,
+                attributesType: content?.attributesType ?? SurfaceActivityAttributes.attributesType,
+                apps: apps,
+                renderers: renderers,
+                now: now
+            )
+        } catch {
+            // Until the configuration has the app, as when it was removed by mistake.
+            problems.append(error.detail)
+            addUndecided(due, &state)
             return
         }
+        let revision = due.surface.revision
         let age = due.updateAge
         let earlier = age == nil ? [:] : state.shownRevisions(of: content, revision)
-        let step = step(of: &state, content, due)
+        let step = step(of: &state, content, due, builder)
         var staleness: [SurfaceKind: Int64] = [:]
         if let age {
             for (kind, shown) in state.shownRevisions(of: content, revision) where shown == revision {
@@ -122,16 +144,9 @@ struct SurfaceStepBuilder {
     private mutating func step(
         of state: inout SurfaceSessionState,
         _ content: SurfaceContent?,
-        _ due: DueSession
+        _ due: DueSession,
+        _ builder: SurfacePushBuilder
     ) -> SessionStep {
-        let builder = SurfacePushBuilder(
-            surface: due.surface,
-            stored: due.installation,
-            attributesType: content?.attributesType ?? SurfaceActivityAttributes.attributesType,
-            app: apps.first { $0.name == due.surface.surface.app },
-            renderers: renderers,
-            now: now
-        )
         var (plan, pushes, cancelled, results) = (SurfacePlan(), [OutboxPush](), [APNsID](), due.session.results)
         for _ in 0..<Self.decisionLimit {
             plan = decide(&state, content, due, results)
@@ -148,6 +163,8 @@ struct SurfaceStepBuilder {
             }
             if results.isEmpty { break }
         }
+        // No push waits for a result that never comes, whatever was decided last.
+        state.record(results)
         return SessionStep(
             of: due,
             state: state.stored,
@@ -185,13 +202,15 @@ struct SurfaceStepBuilder {
     private mutating func content(of due: DueSession) -> Content {
         let surface = due.surface
         guard due.session.revision > 0, surface.withdrawnAt == nil else { return .none }
+        // The installation may have left the audience with the change; the pages of the surface make the session due.
+        guard due.session.revision == surface.revision else { return .unknown }
         if let known = contents[surface.number] { return known }
         let content: Content
         do throws(APIProblem) {
-            content = surface.isDamaged ? .unreadable : .shown(try SurfaceContent(stored: surface.surface.request))
+            content = surface.isDamaged ? .unknown : .shown(try SurfaceContent(stored: surface.surface.request))
         } catch {
             problems.append("the surface cannot be read: \(error.detail)")
-            content = .unreadable
+            content = .unknown
         }
         contents[surface.number] = content
         return content
@@ -205,7 +224,7 @@ struct SurfaceStepBuilder {
         return state
     }
 
-    /// Builds a push; nil for one that is not sent.
+    /// Builds a push; nil for one that cannot be built.
     private mutating func push(of send: SurfacePlan.Send, by builder: SurfacePushBuilder) -> OutboxPush? {
         do throws(APIProblem) {
             return try builder.push(of: send, &zones)

@@ -97,7 +97,7 @@ struct ActivitySessionTests {
         var bench = Bench(startToken: start)
         bench.goLive(with: update)
         #expect(bench.desire(2) == [])
-        #expect(bench.session.nextTime == bench.now + 15)
+        #expect(bench.session.nextTime(after: bench.now) == bench.now + 15)
         bench.now += 15
         guard case .update(let first, _, let later)? = bench.actions().first else {
             Issue.record("no update")
@@ -291,7 +291,7 @@ struct ActivitySessionTests {
         bench.now += 700
         bench.report.seenAt = bench.now
         #expect(bench.actions() == [])
-        #expect(bench.session.nextTime == bench.now + 60)
+        #expect(bench.session.nextTime(after: bench.now) == bench.now + 60)
         bench.now += 60
         #expect(bench.actions().count == 1)
     }

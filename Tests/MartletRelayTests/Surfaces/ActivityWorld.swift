@@ -378,7 +378,7 @@ struct ActivityWorld {
                 switch reason {
                 case .notAllowed: !phone.isAllowed
                 case .declined, .startBudgetSpent, .neverConfirmed: shown.isEmpty
-                case .noStartToken, .refused, .alertsNotAllowed, .noDeviceToken: false
+                case .noStartToken, .refused, .alertsNotAllowed, .noDeviceToken, .notSent: false
                 }
             guard isTrue else { throw Violation(description: "absent because of \(reason), which is not so") }
             return

@@ -83,7 +83,8 @@ struct SurfaceBench {
         await relay.parts.surfaces.wake()
     }
 
-    private static func request(_ title: String, kinds: [SurfaceKind]) -> [UInt8] {
+    /// The stored request of a surface.
+    static func request(_ title: String, kinds: [SurfaceKind] = [.liveActivity]) -> [UInt8] {
         let snapshots = kinds.map { snapshot(of: $0, title).json }
         return JSONValue.members(["snapshots": .array(snapshots), "priority": 10]).encoded()
     }

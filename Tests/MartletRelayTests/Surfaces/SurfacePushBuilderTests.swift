@@ -10,7 +10,7 @@ import Testing
 
 @testable import MartletRelay
 
-/// The pushes, the pages and the budgets of surfaces, without a relay.
+/// The pushes, the steps, the pages and the budgets of surfaces, without a relay.
 @Suite(.timeLimit(.minutes(10))) struct SurfacePushBuilderTests {
     private static let now: Int64 = 1_795_000_000_000
     private static let seconds: Int64 = 1_795_000_000
@@ -38,7 +38,7 @@ import Testing
             id: id,
             caller: "back end",
             audience: audience,
-            request: [],
+            request: SurfaceBench.request("Packed"),
             fingerprint: []
         )
         return StoredSurface(
@@ -57,15 +57,17 @@ import Testing
         of kind: SurfaceKind = .liveActivity,
         surface id: String = "order-7",
         alertsPerDay: Int? = nil,
+        quietHours: QuietHours? = nil,
         to bundleID: String = Self.bundleID
-    ) throws -> OutboxPush? {
+    ) throws -> OutboxPush {
         var app = RelayConfiguration.App(name: "orders", bundleIDs: [Self.bundleID], key: try .ephemeral())
         app.alertsPerDay = alertsPerDay
-        let builder = SurfacePushBuilder(
+        app.quietHours = quietHours
+        let builder = try SurfacePushBuilder(
             surface: surface(id),
             stored: StoredInstallation(number: 7, revision: 1, installation: installation(bundleID: bundleID)),
             attributesType: "OrderAttributes",
-            app: app,
+            apps: [app],
             renderers: [Lane(app: "orders", environment: .production): SnapshotRenderer(timeout: .seconds(30))],
             now: Self.now
         )
@@ -86,7 +88,7 @@ import Testing
     // MARK: Pushes
 
     @Test func `a start has the attributes type and ten minutes`() throws {
-        let sent = try #require(try push(.start(timestamp: Self.seconds + 1)))
+        let sent = try push(.start(timestamp: Self.seconds + 1))
         let aps = try aps(of: sent)
         #expect(aps["event"] == "start" && aps["attributes-type"] == "OrderAttributes")
         #expect(aps["timestamp"]?.integerValue == Self.seconds + 1)
@@ -104,14 +106,14 @@ import Testing
             priority: 5,
             staleDate: Self.seconds + 9
         )
-        let sent = try #require(try push(.update(update)))
+        let sent = try push(.update(update))
         let aps = try aps(of: sent)
         #expect(aps["event"] == "update" && aps["stale-date"]?.integerValue == Self.seconds + 9)
         #expect(sent.headers.priority == "5" && sent.headers.collapseID == nil)
     }
 
     @Test func `an end removes the card and is stored for twelve hours`() throws {
-        let sent = try #require(try push(.end(timestamp: Self.seconds)))
+        let sent = try push(.end(timestamp: Self.seconds))
         let aps = try aps(of: sent)
         #expect(aps["event"] == "end" && aps["dismissal-date"] != nil)
         #expect(sent.headers.expiration == "\(Self.seconds + 43_200)")
@@ -119,21 +121,70 @@ import Testing
 
     @Test func `a long identifier gives a hash as collapse identifier`() throws {
         let long = String(repeating: "a", count: 100)
-        let first = try #require(try push(.background, of: .widget, surface: long)?.headers.collapseID)
-        let second = try #require(try push(.background, of: .widget, surface: long + "b")?.headers.collapseID)
+        let first = try #require(try push(.background, of: .widget, surface: long).headers.collapseID)
+        let second = try #require(try push(.background, of: .widget, surface: long + "b").headers.collapseID)
         #expect(first != second && first.utf8.count <= 64)
-        #expect(try push(.background, of: .widget)?.headers.collapseID == "widget order-7")
+        #expect(try push(.background, of: .widget).headers.collapseID == "widget order-7")
     }
 
     @Test func `only notifications count towards the limit of alerts`() throws {
-        let limit = try push(.notification, alertsPerDay: 2)?.alertLimit
+        let limit = try push(.notification, alertsPerDay: 2).alertLimit
         #expect(limit?.perDay == 2)
-        #expect(try push(.notification, alertsPerDay: 2)?.alertLimit == limit)
-        #expect(try push(.start(timestamp: Self.seconds), alertsPerDay: 2)?.alertLimit == nil)
+        #expect(try push(.notification, alertsPerDay: 2).alertLimit == limit)
+        #expect(try push(.start(timestamp: Self.seconds), alertsPerDay: 2).alertLimit == nil)
+    }
+
+    @Test func `a notification waits for the end of the quiet hours`() throws {
+        let hours = try QuietHours.test(from: "10:00", to: "14:00")
+        let end = try #require(hours.end(at: Self.now, in: nil))
+        let sent = try push(.notification, quietHours: hours)
+        #expect(sent.notBefore == end && sent.expiresAt == end + 3_600_000)
+        let start = try push(.start(timestamp: Self.seconds), quietHours: hours)
+        #expect(start.notBefore == nil && start.expiresAt == Self.now + 600_000)
     }
 
     @Test func `a push to an app that is not configured is refused`() throws {
         #expect(throws: APIProblem.self) { try push(.notification, to: "com.example.other") }
+    }
+
+    // MARK: Steps
+
+    /// Returns the step of the surface, which has revision 3, on an installation with a start token.
+    private func step(revision: Int64, bundleID: String = Self.bundleID) async throws -> SurfaceSteps.Step {
+        var phone = installation()
+        let token = Installation.RegisteredToken(try DeviceToken(hex: "ab12"), registeredAt: Self.now)
+        phone.tokens[Installation.TokenSlot(.start, "SurfaceActivityAttributes")] = token
+        let due = DueSession(
+            session: StoredSession(number: 1, surface: 1, installation: 7, revision: revision, dueAt: 0),
+            surface: surface(),
+            installation: StoredInstallation(number: 7, revision: 1, installation: phone)
+        )
+        let app = RelayConfiguration.App(name: "orders", bundleIDs: [bundleID], key: try .ephemeral())
+        let built = await SurfaceStepBuilder.steps(
+            of: [due],
+            apps: [app],
+            renderers: [Lane(app: "orders", environment: .production): SnapshotRenderer(timeout: .seconds(30))],
+            budgets: [:],
+            generator: SplitMix64(state: 1),
+            at: Self.now
+        )
+        return try #require(built.steps.first)
+    }
+
+    @Test func `a step waits for the page of a changed audience`() async throws {
+        let early = try await step(revision: 2)
+        #expect(early.step.pushes.isEmpty && early.problems.isEmpty && !early.step.isFinished)
+        #expect(early.step.dueAt == Self.now + 600_000)
+        let current = try await step(revision: 3)
+        #expect(current.step.pushes.count == 1 && current.problems.isEmpty)
+    }
+
+    @Test func `nothing is decided while the app is not configured`() async throws {
+        for revision: Int64 in [0, 3] {
+            let waiting = try await step(revision: revision, bundleID: "com.example.other")
+            #expect(waiting.step.pushes.isEmpty && waiting.problems.count == 1 && !waiting.step.isFinished)
+            #expect(waiting.step.dueAt == Self.now + 600_000)
+        }
     }
 
     // MARK: Pages

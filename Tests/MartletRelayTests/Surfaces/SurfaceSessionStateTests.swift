@@ -164,6 +164,21 @@ struct SurfaceSessionStateTests {
         #expect(bench.plan.isFinished)
     }
 
+    @Test func `a card that is not allowed any more is forgotten once`() throws {
+        var bench = Bench()
+        try bench.goLive()
+        // The app still lists the activity, which the system has ended.
+        try bench.report([.allowed(false)])
+        bench.show(nil)
+        let dueAt = try #require(bench.plan.dueAt)
+        bench.now += 600
+        bench.step()
+        #expect(bench.plan.dueAt == dueAt)
+        bench.now = dueAt / 1_000
+        bench.step()
+        #expect(bench.plan.isFinished && bench.plan.sends.isEmpty)
+    }
+
     @Test func `a step without news sends nothing`() throws {
         var bench = Bench()
         try bench.goLive()
@@ -203,6 +218,59 @@ struct SurfaceSessionStateTests {
         }
     }
 
+    @Test func `a report without a change shows that a start made no card`() throws {
+        var bench = Bench()
+        try bench.report([.startToken("start")])
+        bench.show(.activity(1))
+        try bench.settle()
+        let accepted = bench.now
+        #expect(bench.plan.dueAt == (accepted + 660) * 1_000)
+        bench.now = accepted + 660
+        bench.step()
+        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (accepted + 1_320) * 1_000)
+        // The app runs, and has nothing new to report.
+        bench.now = accepted + 700
+        let hasChanged = try bench.stored.apply([.startToken("start")], ignoringTokensOf: nil, at: bench.now)
+        #expect(!hasChanged)
+        bench.now = accepted + 1_320
+        bench.step()
+        #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now)])
+    }
+
+    @Test func `a waiting start is cancelled for a card of the app`() throws {
+        var bench = Bench()
+        try bench.report([.startToken("start")])
+        bench.show(.activity(1))
+        let start = try #require(bench.plan.sends.first?.id)
+        let card = ActivityWorld.CardReport(id: "own", token: "update", startedAt: bench.now, isStartedByPush: false)
+        try bench.report([.cards([card])])
+        #expect(bench.plan.cancelled == [start] && bench.plan.sends.isEmpty)
+        bench.step([SessionResult(id: start, state: .cancelled, status: nil, endedAt: bench.now * 1_000)])
+        #expect(bench.plan.cancelled.isEmpty && bench.plan.sends.isEmpty)
+        #expect(bench.plan.dueAt == (bench.now + 15) * 1_000)
+    }
+
+    @Test func `a waiting start of a successor is cancelled with its surface`() throws {
+        var bench = Bench()
+        try bench.goLive()
+        bench.now += 27_000
+        bench.step()
+        let sends = bench.plan.sends
+        #expect(sends.count == 2)
+        bench.show(nil)
+        #expect(bench.plan.cancelled == sends.map(\.id))
+        bench.step(
+            sends.map { SessionResult(id: $0.id, state: .cancelled, status: nil, endedAt: bench.now * 1_000) }
+        )
+        #expect(bench.plan.sends.map(\.snapshot.id) == ["order-7@1"])
+        guard case .end? = bench.plan.sends.first?.content else {
+            Issue.record("no end")
+            return
+        }
+        try bench.settle()
+        #expect(bench.state.activity.assumed.phase == .none)
+    }
+
     @Test func `a waiting update is cancelled for the newest one`() throws {
         var bench = Bench()
         try bench.goLive()
@@ -227,6 +295,19 @@ struct SurfaceSessionStateTests {
         #expect(bench.plan.sends.isEmpty)
         #expect(try bench.account(.liveActivity).reason == .notAllowed)
         #expect(try bench.account(.notification).shownRevision == 1)
+    }
+
+    @Test func `a waiting notification is cancelled for the newest one`() throws {
+        var bench = Bench()
+        try bench.report([.allowed(false)])
+        try bench.stored.addDevice("device", at: bench.now)
+        bench.show(.activity(1, isUrgent: true))
+        let first = try #require(bench.plan.sends.first?.id)
+        bench.show(.activity(2, isUrgent: true))
+        #expect(bench.plan.cancelled == [first])
+        #expect(bench.plan.sends.map(\.snapshot.id) == ["order-7@2"])
+        bench.step([SessionResult(id: first, state: .cancelled, status: nil, endedAt: bench.now * 1_000)])
+        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == nil)
     }
 
     // MARK: Other kinds
@@ -275,6 +356,17 @@ struct SurfaceSessionStateTests {
         try bench.stored.addDevice("device", at: bench.now)
         bench.step()
         #expect(bench.plan.sends.count == 1)
+    }
+
+    @Test func `a notification over the limit waits for the next revision`() throws {
+        var bench = Bench()
+        try bench.stored.addDevice("device", at: bench.now)
+        bench.show(content(of: .notification))
+        try bench.settle(.cancelled, nil)
+        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == nil)
+        #expect(try bench.account(.notification).reason == .notSent)
+        bench.show(content(of: .notification))
+        #expect(bench.plan.sends.map(\.content) == [.notification])
     }
 
     @Test func `no notification is sent to a user who does not allow them`() throws {
