@@ -215,11 +215,11 @@ BEGIN
     PERFORM martlet.set_sessions(surfaces, revisions, array_fill(p_installation, ARRAY[cardinality(surfaces)]));
 END $$;
 
--- Shares the advisory lock of apps until the commit.
+-- Shares the advisory locks of apps until the commit.
 CREATE FUNCTION martlet.share_surfaces(p_apps bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(1298232183, u.app::integer)
-    FROM (SELECT DISTINCT k.app FROM unnest(p_apps) AS k (app)) u;
+    FROM (SELECT DISTINCT k.app FROM unnest(p_apps) AS k (app) ORDER BY k.app) u;
 END $$;
 
 -- Records that installations, or their tokens or tags, have changed. The caller has locked them and their sessions, and
