@@ -30,6 +30,13 @@ struct SQLiteSurfaces: SurfaceStore {
         }
     }
 
+    func removeUser(_ user: String, of app: String, at now: Int64) async throws(OutboxError) {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return }
+            try SurfaceTable(tables.database).removeUser(user, app, at: now)
+        }
+    }
+
     // MARK: Reading
 
     func surface(_ id: String, of app: String) async throws(OutboxError) -> StoredSurface? {

@@ -105,6 +105,30 @@ struct SurfaceTable {
         return try row.all { surface($0) }.first.map(SurfaceChange.changed) ?? .refused(nil)
     }
 
+    /// Removes a user from audiences; withdraws a surface that is left without users, and deletes it without sessions.
+    func removeUser(_ user: String, _ app: Int64, at now: Int64) throws(SQLiteError) {
+        let named = try all("number IN (SELECT surface FROM surface_user WHERE app = ? AND user_id = ?)", app, user)
+        let change = try database.connection.prepare("UPDATE surface SET audience = ? WHERE number = ?")
+        let withdraw = try database.connection.prepare(
+            "UPDATE surface SET \(Self.withdrawal) WHERE number = ?2 AND withdrawn_at IS NULL"
+        )
+        let delete = try database.connection.prepare(
+            """
+            DELETE FROM surface WHERE number = ?1
+                AND NOT EXISTS (SELECT 1 FROM surface_session WHERE surface = ?1)
+            """
+        )
+        for stored in named {
+            guard case .users(let users) = stored.surface.audience else { continue }
+            let others = users.filter { !$0.utf8.elementsEqual(user.utf8) }
+            try change.run(with: SurfaceAudience.users(others).columns.text, stored.number)
+            guard others.isEmpty else { continue }
+            try withdraw.run(with: now, stored.number)
+            try delete.run(with: stored.number)
+        }
+        try database.connection.prepare("DELETE FROM surface_user WHERE app = ? AND user_id = ?").run(with: app, user)
+    }
+
     /// Withdraws surfaces that have ended, deletes old ones without sessions, and returns the number of both.
     func end(withdrawnBefore time: Int64, at now: Int64, limit: Int) throws(SQLiteError) -> Int {
         try database.connection.prepare(

@@ -23,7 +23,7 @@ struct UserErasure {
     }
 
     /// Cancels the waiting pushes of the user, deletes the dead letters, and removes the installations, the tickets,
-    /// the counts of alerts, and the values in the requests of jobs.
+    /// the counts of alerts, the user in the audiences of surfaces, and the values in the requests of jobs.
     ///
     /// The installations are removed after the pushes, so that a call that failed can be repeated: pushes that were
     /// accepted before a phone had enrolled are found by its tokens.
@@ -38,6 +38,11 @@ struct UserErasure {
         }
         installations = try await context.change(remedy: Self.remedy) { () async throws(OutboxError) -> Int in
             try await store.removeUser(user, of: app)
+        }
+        // After the installations, because a surface that an installation has is not deleted.
+        let (surfaces, now) = (parts.outbox.surfaces, parts.now)
+        try await context.change(remedy: Self.remedy) { () async throws(OutboxError) in
+            try await surfaces.removeUser(user, of: app, at: now)
         }
         // Pushes that a relay had claimed are sent or returned meanwhile.
         await parts.dispatcher.waitForHeldPushes()
