@@ -106,9 +106,14 @@ struct SurfaceModel: Sendable {
     }
 
     func surfacesWithExpression(of app: String) -> [StoredSurface] {
-        surfaces.filter { stored in
+        let found = surfaces.filter { stored in
             guard case .matching = stored.surface.audience else { return false }
             return stored.surface.app == app && stored.withdrawnAt == nil
+        }
+        return found.map { stored in
+            var stored = stored
+            (stored.surface.request, stored.surface.fingerprint) = ([], [])
+            return stored
         }
     }
 

@@ -119,11 +119,14 @@ struct PostgreSQLSurfaces: SurfaceStore {
 
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface] {
         let number = try await outbox.apps.number(of: app)
-        return try await all(
+        return try await outbox.connections.query(
             .maintaining,
-            "app = $1 AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number",
+            """
+            SELECT \(SurfaceRow.columnsWithoutContent(empty: "''::bytea")) FROM martlet.surface
+            WHERE app = $1 AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number
+            """,
             [.integer(number)]
-        )
+        ) { rows in rows.all.map { StoredSurface($0, app: app) } }
     }
 
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface] {

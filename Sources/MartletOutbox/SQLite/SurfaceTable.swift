@@ -23,6 +23,18 @@ struct SurfaceTable {
         return try rows.all { surface($0) }
     }
 
+    /// Returns the surfaces of an app whose audience is an expression, without their content.
+    func allWithExpression(_ app: Int64) throws(SQLiteError) -> [StoredSurface] {
+        let rows = try database.connection.prepare(
+            """
+            SELECT \(SurfaceRow.columnsWithoutContent(empty: "x''")) FROM surface
+            WHERE app = ? AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number
+            """
+        )
+        try rows.bind(app)
+        return try rows.all { surface($0) }
+    }
+
     private func surface(_ row: borrowing Statement) -> StoredSurface {
         StoredSurface(row, app: database.name(of: row.integer(at: 1)))
     }

@@ -60,8 +60,7 @@ struct SealedSurfaces: SurfaceStore {
     }
 
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface] {
-        let seal = try await keeper.seal()
-        return try await store.surfacesWithExpression(of: app).map { $0.opened(by: seal) }
+        try await store.surfacesWithExpression(of: app)
     }
 
     func sessions(

@@ -93,6 +93,9 @@ package protocol SurfaceStore: Sendable {
 
     /// Returns the surfaces of an app whose audience is an expression, and which are not withdrawn, in the order of
     /// their numbers.
+    ///
+    /// Their requests and fingerprints are empty: an app may have very many of these surfaces, and all of them are
+    /// compared with each installation that has changed.
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface]
 
     /// Returns sessions of a surface, each with its installation, in the order of the installations.

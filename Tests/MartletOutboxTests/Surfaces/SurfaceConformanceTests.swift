@@ -180,7 +180,9 @@ import Testing
         let other = Installation.numbered(2).id
         #expect(try await surfaces.surfaces(for: "e\u{301}", other, of: "orders") == [stored[3]])
         #expect(try await surfaces.surfaces(for: "bob", other, of: "orders").isEmpty)
-        #expect(try await surfaces.surfacesWithExpression(of: "orders") == [stored[2]])
+        var matching = stored[2]
+        (matching.surface.request, matching.surface.fingerprint) = ([], [])
+        #expect(try await surfaces.surfacesWithExpression(of: "orders") == [matching])
         #expect(try await surfaces.surfacesWithExpression(of: "rides").isEmpty)
         // With another audience, the users before do not find it.
         try await surfaces.putNew(.numbered(0, to: .users(["bob"])), at: 20)
