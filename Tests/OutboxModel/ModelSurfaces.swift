@@ -73,6 +73,23 @@ struct SurfaceModel: Sendable {
         return .changed(change(index, at: now))
     }
 
+    mutating func removeUser(_ user: String, of app: String, at now: Int64) {
+        var emptied: Set<Int64> = []
+        for index in surfaces.indices where surfaces[index].surface.app == app {
+            guard case .users(let users) = surfaces[index].surface.audience else { continue }
+            let others = users.filter { !$0.utf8.elementsEqual(user.utf8) }
+            guard others.count < users.count else { continue }
+            surfaces[index].surface.audience = .users(others)
+            guard others.isEmpty else { continue }
+            emptied.insert(surfaces[index].number)
+            guard surfaces[index].withdrawnAt == nil else { continue }
+            surfaces[index].withdrawnAt = now
+            _ = change(index, at: now)
+        }
+        let inUse = Set(sessions.map(\.surface))
+        surfaces.removeAll { emptied.contains($0.number) && !inUse.contains($0.number) }
+    }
+
     func surfaces(of app: String, after number: Int64, limit: Int) -> [StoredSurface] {
         Array(surfaces.filter { $0.surface.app == app && $0.number > number }.prefix(limit))
     }
@@ -89,9 +106,14 @@ struct SurfaceModel: Sendable {
     }
 
     func surfacesWithExpression(of app: String) -> [StoredSurface] {
-        surfaces.filter { stored in
+        let found = surfaces.filter { stored in
             guard case .matching = stored.surface.audience else { return false }
             return stored.surface.app == app && stored.withdrawnAt == nil
+        }
+        return found.map { stored in
+            var stored = stored
+            (stored.surface.request, stored.surface.fingerprint) = ([], [])
+            return stored
         }
     }
 
@@ -294,6 +316,10 @@ struct ModelSurfaces: SurfaceStore {
 
     func withdraw(_ id: String, of app: String, if condition: SurfacePrecondition, at now: Int64) -> SurfaceChange {
         disk.model.withLock { $0.surfaces.withdraw(id, of: app, if: condition, at: now) }
+    }
+
+    func removeUser(_ user: String, of app: String, at now: Int64) {
+        disk.model.withLock { $0.surfaces.removeUser(user, of: app, at: now) }
     }
 
     func surface(_ id: String, of app: String) -> StoredSurface? {

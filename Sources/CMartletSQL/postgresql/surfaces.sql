@@ -121,6 +121,36 @@ BEGIN
     RETURN cardinality(ended) + deleted;
 END $$;
 
+-- Removes a user from audiences. A surface that is left without users is withdrawn, and deleted unless an installation
+-- has a session of it.
+CREATE FUNCTION martlet.remove_surface_user(p_app bigint, p_user text, p_now bigint) RETURNS void LANGUAGE plpgsql
+{index_settings} AS $$
+DECLARE
+    named bigint[] := ARRAY(
+        SELECT s.number FROM martlet.surface s WHERE s.number = ANY (ARRAY(
+            SELECT u.surface FROM martlet.surface_user u WHERE u.app = p_app AND u.user_id = p_user
+        )) AND s.audience_kind = 'users' ORDER BY s.number FOR NO KEY UPDATE
+    );
+    emptied bigint[];
+    shown bigint[];
+BEGIN
+    DELETE FROM martlet.surface_user u WHERE u.app = p_app AND u.user_id = p_user AND u.surface = ANY (named);
+    WITH changed AS (
+        -- The type json keeps the text of each element.
+        UPDATE martlet.surface s SET audience = concat('[', (
+            SELECT string_agg(e.value::text, ',' ORDER BY e.place)
+            FROM json_array_elements(s.audience::json) WITH ORDINALITY AS e (value, place)
+            WHERE e.value #>> '{}' <> p_user
+        ), ']')
+        WHERE s.number = ANY (named) RETURNING s.number, s.audience, s.withdrawn_at
+    )
+    SELECT array_agg(c.number), array_agg(c.number) FILTER (WHERE c.withdrawn_at IS NULL)
+    INTO emptied, shown FROM changed c WHERE c.audience = '[]';
+    IF shown IS NOT NULL THEN PERFORM martlet.withdraw_surfaces(shown, p_now); END IF;
+    DELETE FROM martlet.surface s WHERE s.number = ANY (emptied)
+        AND NOT EXISTS (SELECT FROM martlet.surface_session o WHERE o.surface = s.number);
+END $$;
+
 -- Locks sessions in their order.
 CREATE FUNCTION martlet.lock_sessions(p_numbers bigint[]) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
@@ -215,11 +245,11 @@ BEGIN
     PERFORM martlet.set_sessions(surfaces, revisions, array_fill(p_installation, ARRAY[cardinality(surfaces)]));
 END $$;
 
--- Shares the advisory lock of apps until the commit.
+-- Shares the advisory locks of apps until the commit.
 CREATE FUNCTION martlet.share_surfaces(p_apps bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(1298232183, u.app::integer)
-    FROM (SELECT DISTINCT k.app FROM unnest(p_apps) AS k (app)) u;
+    FROM (SELECT DISTINCT k.app FROM unnest(p_apps) AS k (app) ORDER BY k.app) u;
 END $$;
 
 -- Records that installations, or their tokens or tags, have changed. The caller has locked them and their sessions, and

@@ -61,8 +61,8 @@ package actor OutboxMove {
     ///   - now: The time.
     ///   - progress: A callback after each batch.
     /// - Returns: The number of rows moved.
-    /// - Throws: ``OutboxError``, also for a file with a job that is being expanded; rows that have been moved stay in
-    ///   the database.
+    /// - Throws: ``OutboxError``, also for a file with a job that is being expanded, or with a surface that may be on
+    ///   phones; rows that have been moved stay in the database.
     package func run(
         at now: Int64,
         progress: @Sendable (Account) -> Void = { _ in }
@@ -83,6 +83,7 @@ package actor OutboxMove {
     }
 
     private func moveAll(at now: Int64, progress: @Sendable (Account) -> Void) async throws(OutboxError) {
+        try await checkSurfaces()
         let stored = try await storedJobs()
         // Before the first row, because sealed and plain rows do not match.
         try await moveSealedKey()
@@ -105,6 +106,24 @@ package actor OutboxMove {
         account.jobs = stored.count
     }
 
+    /// Throws if the file has a surface that may be on phones. Surfaces do not move: their sessions have the numbers of
+    /// installations and pushes, which have other numbers in the database.
+    private func checkSurfaces() async throws(OutboxError) {
+        let surfaces = try await file.read { (tables) throws(SQLiteError) in
+            let condition = """
+                withdrawn_at IS NULL OR EXISTS (SELECT 1 FROM surface_session s WHERE s.surface = surface.number)
+                ORDER BY number LIMIT ?
+                """
+            return try SurfaceTable(tables.database).all(condition, Int64(1))
+        }
+        guard let surface = surfaces.first?.surface else { return }
+        throw OutboxError(
+            .unavailable,
+            "the surface \(surface.id) of the app \(surface.app) may be on phones: start the relay with the file again,"
+                + " withdraw all surfaces, wait until no installation has one, stop the relay, and repeat the command"
+        )
+    }
+
     private func movePushes(at now: Int64) async throws(OutboxError) -> Bool {
         let rows = try await file.read { (tables) throws(SQLiteError) in
             let statement = try tables.database.connection.prepare(
@@ -124,8 +143,6 @@ package actor OutboxMove {
         let moving = rows.map { row in
             var row = row
             row.push.job = row.push.job.flatMap { jobs[$0] }
-            // Surfaces are not moved.
-            row.push.session = nil
             return row
         }
         try await database.connections.adopt(moving, apps: moving.map { apps[$0.appInFile] ?? 0 })

@@ -73,6 +73,15 @@ struct PostgreSQLSurfaces: SurfaceStore {
         }
     }
 
+    func removeUser(_ user: String, of app: String, at now: Int64) async throws(OutboxError) {
+        let number = try await outbox.apps.number(of: app)
+        try await outbox.connections.query(
+            .watching,
+            "SELECT martlet.remove_surface_user($1, $2, $3)",
+            [.integer(number), .text(user), .integer(now)]
+        ) { _ in }
+    }
+
     func surface(_ id: String, of app: String) async throws(OutboxError) -> StoredSurface? {
         let number = try await outbox.apps.number(of: app)
         return try await all(.watching, "id = $1 AND app = $2", [.text(id), .integer(number)]).first
@@ -110,11 +119,14 @@ struct PostgreSQLSurfaces: SurfaceStore {
 
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface] {
         let number = try await outbox.apps.number(of: app)
-        return try await all(
+        return try await outbox.connections.query(
             .maintaining,
-            "app = $1 AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number",
+            """
+            SELECT \(SurfaceRow.columnsWithoutContent(empty: "''::bytea")) FROM martlet.surface
+            WHERE app = $1 AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number
+            """,
             [.integer(number)]
-        )
+        ) { rows in rows.all.map { StoredSurface($0, app: app) } }
     }
 
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface] {

@@ -30,6 +30,13 @@ struct SQLiteSurfaces: SurfaceStore {
         }
     }
 
+    func removeUser(_ user: String, of app: String, at now: Int64) async throws(OutboxError) {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return }
+            try SurfaceTable(tables.database).removeUser(user, app, at: now)
+        }
+    }
+
     // MARK: Reading
 
     func surface(_ id: String, of app: String) async throws(OutboxError) -> StoredSurface? {
@@ -68,8 +75,7 @@ struct SQLiteSurfaces: SurfaceStore {
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface] {
         try await outbox.read { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return [] }
-            let condition = "app = ? AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number"
-            return try SurfaceTable(tables.database).all(condition, app)
+            return try SurfaceTable(tables.database).allWithExpression(app)
         }
     }
 

@@ -23,6 +23,18 @@ struct SurfaceTable {
         return try rows.all { surface($0) }
     }
 
+    /// Returns the surfaces of an app whose audience is an expression, without their content.
+    func allWithExpression(_ app: Int64) throws(SQLiteError) -> [StoredSurface] {
+        let rows = try database.connection.prepare(
+            """
+            SELECT \(SurfaceRow.columnsWithoutContent(empty: "x''")) FROM surface
+            WHERE app = ? AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number
+            """
+        )
+        try rows.bind(app)
+        return try rows.all { surface($0) }
+    }
+
     private func surface(_ row: borrowing Statement) -> StoredSurface {
         StoredSurface(row, app: database.name(of: row.integer(at: 1)))
     }
@@ -103,6 +115,30 @@ struct SurfaceTable {
         )
         try row.bind(now, stored.number)
         return try row.all { surface($0) }.first.map(SurfaceChange.changed) ?? .refused(nil)
+    }
+
+    /// Removes a user from audiences; withdraws a surface that is left without users, and deletes it without sessions.
+    func removeUser(_ user: String, _ app: Int64, at now: Int64) throws(SQLiteError) {
+        let named = try all("number IN (SELECT surface FROM surface_user WHERE app = ? AND user_id = ?)", app, user)
+        let change = try database.connection.prepare("UPDATE surface SET audience = ? WHERE number = ?")
+        let withdraw = try database.connection.prepare(
+            "UPDATE surface SET \(Self.withdrawal) WHERE number = ?2 AND withdrawn_at IS NULL"
+        )
+        let delete = try database.connection.prepare(
+            """
+            DELETE FROM surface WHERE number = ?1
+                AND NOT EXISTS (SELECT 1 FROM surface_session WHERE surface = ?1)
+            """
+        )
+        for stored in named {
+            guard case .users(let users) = stored.surface.audience else { continue }
+            let others = users.filter { !$0.utf8.elementsEqual(user.utf8) }
+            try change.run(with: SurfaceAudience.users(others).columns.text, stored.number)
+            guard others.isEmpty else { continue }
+            try withdraw.run(with: now, stored.number)
+            try delete.run(with: stored.number)
+        }
+        try database.connection.prepare("DELETE FROM surface_user WHERE app = ? AND user_id = ?").run(with: app, user)
     }
 
     /// Withdraws surfaces that have ended, deletes old ones without sessions, and returns the number of both.

@@ -12,6 +12,12 @@ enum SurfaceRow {
         number, app, id, caller, audience_kind, audience, fingerprint, request, ends_at, created_at, changed_at, \
         withdrawn_at, revision, cursor
         """
+
+    /// Returns ``columns`` with an empty value in place of the fingerprint and of the request, which are not read then.
+    static func columnsWithoutContent(empty: String) -> String {
+        columns.replacing("fingerprint, request", with: "\(empty), \(empty)")
+    }
+
     /// The columns of a session, in the order in which ``StoredSession/init(_:)`` reads them.
     ///
     /// `results` has the lines of ``SessionResult/line``, and is null or empty without results.

@@ -59,6 +59,17 @@ package protocol SurfaceStore: Sendable {
         at now: Int64
     ) async throws(OutboxError) -> SurfaceChange
 
+    /// Removes a user from the audiences of surfaces, also of withdrawn ones, without a new revision.
+    ///
+    /// A surface that is left without users is withdrawn, and deleted unless an installation has a session of it.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - app: The app.
+    ///   - now: The time.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func removeUser(_ user: String, of app: String, at now: Int64) async throws(OutboxError)
+
     /// Returns the surface with an identifier; nil for an unknown one.
     func surface(_ id: String, of app: String) async throws(OutboxError) -> StoredSurface?
 
@@ -82,6 +93,9 @@ package protocol SurfaceStore: Sendable {
 
     /// Returns the surfaces of an app whose audience is an expression, and which are not withdrawn, in the order of
     /// their numbers.
+    ///
+    /// Their requests and fingerprints are empty: an app may have very many of these surfaces, and all of them are
+    /// compared with each installation that has changed.
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface]
 
     /// Returns sessions of a surface, each with its installation, in the order of the installations.

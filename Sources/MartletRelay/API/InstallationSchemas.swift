@@ -345,11 +345,9 @@ enum InstallationSchemas {
             }
           },
           "UserErasure": {
-            "type": "object", "required": ["installations", "surfaces", "cancelled-pushes", "dead-letters"],
+            "type": "object", "required": ["installations", "cancelled-pushes", "dead-letters"],
             "properties": {
               "installations": {"type": "integer"},
-              "surfaces": {"type": "integer",
-                "description": "The surfaces without another user in their audience: withdrawn, and without content"},
               "cancelled-pushes": {"type": "integer"},
               "dead-letters": {"type": "integer"}
             }

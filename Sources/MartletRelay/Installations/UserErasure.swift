@@ -10,13 +10,10 @@ struct UserErasure {
     private static let remedy = "repeat the call, which removes what is left"
     /// The number of jobs that are read at once, with their requests.
     private static let jobStep = 20
-    /// The number of surfaces that are read at once, with their requests.
-    private static let surfaceStep = 100
 
     private let app: String
     private let parts: RelayParts
     private(set) var installations = 0
-    private(set) var surfaces = 0
     private(set) var cancelledPushes = 0
     private(set) var deadLetters = 0
 
@@ -25,24 +22,27 @@ struct UserErasure {
         self.parts = parts
     }
 
-    /// Withdraws the surfaces of the user, cancels the waiting pushes, deletes the dead letters, and removes the
-    /// installations, the tickets, the counts of alerts, and the values in the requests of jobs.
+    /// Cancels the waiting pushes of the user, deletes the dead letters, and removes the installations, the tickets,
+    /// the counts of alerts, the user in the audiences of surfaces, and the values in the requests of jobs.
     ///
-    /// The installations are removed last, so that a call that failed can be repeated: pushes that were accepted before
-    /// a phone had enrolled are found by its tokens.
+    /// The installations are removed after the pushes, so that a call that failed can be repeated: pushes that were
+    /// accepted before a phone had enrolled are found by its tokens.
     mutating func run(for user: String) async throws(OutboxError) {
         let context = await parts.server.context
         let (app, store) = (self.app, parts.outbox.installations)
         let found = await context.read { () async throws(OutboxError) -> [StoredInstallation] in
             try await store.installations(of: app, .user(user), after: 0, limit: 1_000)
         }
-        let known = try found.get().map(\.installation)
-        try await eraseSurfaces(of: user, with: Set(known.map(\.id)), context)
-        for selection in PushSelection.all(ofUser: user, with: known) {
+        for selection in PushSelection.all(ofUser: user, with: try found.get().map(\.installation)) {
             try await erasePushes(selection, context)
         }
         installations = try await context.change(remedy: Self.remedy) { () async throws(OutboxError) -> Int in
             try await store.removeUser(user, of: app)
+        }
+        // After the installations, because a surface that an installation has is not deleted.
+        let (surfaces, now) = (parts.outbox.surfaces, parts.now)
+        try await context.change(remedy: Self.remedy) { () async throws(OutboxError) in
+            try await surfaces.removeUser(user, of: app, at: now)
         }
         // Pushes that a relay had claimed are sent or returned meanwhile.
         await parts.dispatcher.waitForHeldPushes()
@@ -56,47 +56,6 @@ struct UserErasure {
             }
         }
         if deadLetters > 0 { await parts.monitor.readDeadLetters() }
-    }
-
-    /// Withdraws the surfaces whose audience has no other user, and removes their audience and their content.
-    private mutating func eraseSurfaces(
-        of user: String,
-        with installations: Set<InstallationID>,
-        _ context: RelayContext
-    ) async throws(OutboxError) {
-        let (app, store) = (self.app, parts.outbox.surfaces)
-        var next: Int64? = 0
-        while let start = next {
-            let read = await context.read { () async throws(OutboxError) -> [StoredSurface] in
-                try await store.surfaces(of: app, after: start, limit: Self.surfaceStep)
-            }
-            let page = try read.get()
-            for stored in page where stored.surface.audience.names(user, with: installations) {
-                if case .users(let users) = stored.surface.audience, users.count > 1 { continue }
-                try await erase(stored, context)
-            }
-            next = page.last?.number
-        }
-        if surfaces > 0 { await parts.surfaces.wake() }
-    }
-
-    private mutating func erase(_ stored: StoredSurface, _ context: RelayContext) async throws(OutboxError) {
-        let parts = self.parts
-        try await context.change(remedy: Self.remedy) { () async throws(OutboxError) -> Void in
-            let (store, now) = (parts.outbox.surfaces, parts.now)
-            var empty = stored.surface
-            empty.audience = .users([])
-            empty.request = Array("{}".utf8)
-            empty.fingerprint = [0]
-            // If the relay stops before the withdrawal, it follows from the end.
-            empty.endsAt = now
-            let condition: SurfacePrecondition = stored.withdrawnAt == nil ? .hasRevision(stored.revision) : .isAbsent
-            guard case .changed(let changed) = try await store.put(empty, if: condition, limit: .max, at: now) else {
-                throw OutboxError(.unavailable, "a surface of the user was changed meanwhile: \(Self.remedy)")
-            }
-            _ = try await store.withdraw(empty.id, of: empty.app, if: .hasRevision(changed.revision), at: now)
-        }
-        surfaces += 1
     }
 
     /// Cancels the pushes of a selection that have not been sent, and deletes the dead letters.
@@ -146,8 +105,8 @@ struct UserErasure {
     /// The numbers for the answer of the API.
     var json: JSONValue {
         [
-            "installations": .whole(installations), "surfaces": .whole(surfaces),
-            "cancelled-pushes": .whole(cancelledPushes), "dead-letters": .whole(deadLetters),
+            "installations": .whole(installations), "cancelled-pushes": .whole(cancelledPushes),
+            "dead-letters": .whole(deadLetters),
         ]
     }
 }

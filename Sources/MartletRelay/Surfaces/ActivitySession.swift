@@ -251,8 +251,9 @@ struct ActivitySession: Sendable, Hashable, Codable {
         }
     }
 
-    /// Returns the time of the next look for a report of the app after a start has expired, because a report without a
-    /// change makes no step due. The intervals double.
+    /// Returns the time of the next look for a report of the app after a start has expired.
+    ///
+    /// A report without a change makes no step due. The intervals double.
     private func lookTime(of start: AssumedActivity.Start, after now: Int64) -> Int64 {
         // The token of a card that the app has reported is a change.
         guard start.card == nil else { return .max }

@@ -223,7 +223,10 @@ import Testing
                 try new.apply(change, at: now, by: .app)
                 return "\(try await installations.replace(stored, with: new))"
             case .remove(let id, let app): return "\(try await installations.remove(id, of: app))"
-            case .removeUser(let user, let app): return "\(try await installations.removeUser(user, of: app))"
+            case .removeUser(let user, let app):
+                let removed = try await installations.removeUser(user, of: app)
+                try await surfaces.removeUser(user, of: app, at: now)
+                return "\(removed)"
             default: return try await performOnPushes(step, at: now)
             }
         }

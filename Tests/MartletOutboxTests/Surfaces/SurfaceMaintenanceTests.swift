@@ -59,6 +59,30 @@ import Testing
         await copy.close(isInOrder: true)
     }
 
+    @Test func `a file with a surface on phones is not moved`() async throws {
+        let source = try await OutboxEngine.sqlite.place()
+        var file = try await source.open()
+        let session = try await makeSession(in: file)
+        await file.close(isInOrder: true)
+        let target = try await OutboxEngine.postgresql.place()
+        for isWithdrawn in [false, true] {
+            let refused = await #expect(throws: OutboxError.self) {
+                try await OutboxMove(from: source.file, to: target.address).run(at: 60_000)
+            }
+            let isNamed = refused?.description.contains("the surface order-1 of the app orders may be on phones")
+            #expect(isNamed == true, "\(isWithdrawn)")
+            file = try await source.open()
+            if isWithdrawn {
+                // Its session is removed with it.
+                #expect(try await file.installations.remove(session.installation.installation.id, of: "orders"))
+            } else {
+                _ = try await file.surfaces.withdraw("order-1", of: "orders", if: .none, at: 70_000)
+            }
+            await file.close(isInOrder: true)
+        }
+        #expect(try await OutboxMove(from: source.file, to: target.address).run(at: 71_000).pushes == 1)
+    }
+
     @Test func `very many sessions leave in several pages`() async throws {
         let place = try await OutboxEngine.sqlite.place()
         var outbox = try await place.open()
