@@ -17,13 +17,7 @@ struct SealedSurfaces: SurfaceStore {
     ) async throws(OutboxError) -> SurfaceChange {
         let seal = try await keeper.seal()
         let sealed = try OutboxError.mapping { () throws(CryptographyError) in try seal.seal(surface) }
-        let change = try await store.put(sealed, if: condition, limit: limit, at: now).opened(by: seal)
-        guard case .unchanged(let stored) = change, stored.isDamaged else { return change }
-        // The store compares fingerprints: another one makes it replace the damaged request.
-        var other = sealed
-        other.fingerprint = [0]
-        _ = try await store.put(other, if: .none, limit: limit, at: now)
-        return try await store.put(sealed, if: .none, limit: limit, at: now).opened(by: seal)
+        return try await store.put(sealed, if: condition, limit: limit, at: now).opened(by: seal)
     }
 
     func withdraw(

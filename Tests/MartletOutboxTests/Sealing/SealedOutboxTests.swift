@@ -244,7 +244,7 @@ import Testing
         let place = try await engine.place()
         var store = try await place.open()
         let phone = try await store.installations.add(.numbered(1).with("aa"))
-        for number in 1...3 {
+        for number in 1...2 {
             let stored = try await store.surfaces.putNew(.numbered(number))
             #expect(try await store.surfaces.finish(stored, on: [phone]))
         }
@@ -254,7 +254,7 @@ import Testing
         for (name, column) in [("surface", "request"), ("surface_session", "state")] {
             let table = schema + name
             let other = "SELECT \(column) FROM \(table) WHERE number = 1"
-            let change = "UPDATE \(table) SET \(column) = (\(other)) WHERE number > 1"
+            let change = "UPDATE \(table) SET \(column) = (\(other)) WHERE number = 2"
             if place.database == nil {
                 try Connection(path: place.file).execute(change)
             } else {
@@ -263,15 +263,12 @@ import Testing
         }
         store = try await place.open()
         let surfaces = try await store.surfaces.surfaces(of: "orders", after: 0, limit: 9)
-        #expect(surfaces.map(\.isDamaged) == [false, true, true])
+        #expect(surfaces.map(\.isDamaged) == [false, true])
         var sessions: [StoredSession] = []
         for stored in surfaces { sessions.append(try await store.surfaces.session(of: stored).session) }
-        #expect(sessions.map(\.isDamaged) == [false, true, true])
-        #expect(sessions.map(\.state) == [Array("{}".utf8), [], []])
-        // It can be replaced, also with the same content.
-        let replaced = try await store.surfaces.putNew(.numbered(3), at: 20)
-        #expect(!replaced.isDamaged && replaced.surface == .numbered(3))
-        #expect(try await store.surfaces.put(.numbered(3), if: .none, limit: 9, at: 20) == .unchanged(replaced))
+        #expect(sessions.map(\.isDamaged) == [false, true])
+        #expect(sessions.map(\.state) == [Array("{}".utf8), []])
+        // It can be replaced.
         let withdrawn = try await store.surfaces.withdraw("order-2", of: "orders", if: .none, at: 20)
         guard case .changed(let damaged) = withdrawn, damaged.isDamaged else {
             Issue.record("the damaged surface was not withdrawn")
