@@ -73,12 +73,17 @@ struct SurfaceModel: Sendable {
         return .changed(change(index, at: now))
     }
 
-    mutating func removeUser(_ user: String, of app: String, at now: Int64) {
+    mutating func removeUser(_ user: String, with installations: [InstallationID], of app: String, at now: Int64) {
         var emptied: Set<Int64> = []
         for index in surfaces.indices where surfaces[index].surface.app == app {
-            guard case .users(let users) = surfaces[index].surface.audience else { continue }
-            let others = users.filter { !$0.utf8.elementsEqual(user.utf8) }
-            guard others.count < users.count else { continue }
+            var others: [String] = []
+            switch surfaces[index].surface.audience {
+            case .users(let users):
+                others = users.filter { !$0.utf8.elementsEqual(user.utf8) }
+                guard others.count < users.count else { continue }
+            case .installation(let id): guard installations.contains(id) else { continue }
+            case .matching: continue
+            }
             surfaces[index].surface.audience = .users(others)
             guard others.isEmpty else { continue }
             emptied.insert(surfaces[index].number)
@@ -318,8 +323,8 @@ struct ModelSurfaces: SurfaceStore {
         disk.model.withLock { $0.surfaces.withdraw(id, of: app, if: condition, at: now) }
     }
 
-    func removeUser(_ user: String, of app: String, at now: Int64) {
-        disk.model.withLock { $0.surfaces.removeUser(user, of: app, at: now) }
+    func removeUser(_ user: String, with installations: [InstallationID], of app: String, at now: Int64) {
+        disk.model.withLock { $0.surfaces.removeUser(user, with: installations, of: app, at: now) }
     }
 
     func surface(_ id: String, of app: String) -> StoredSurface? {

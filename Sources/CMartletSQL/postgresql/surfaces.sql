@@ -121,15 +121,21 @@ BEGIN
     RETURN cardinality(ended) + deleted;
 END $$;
 
--- Removes a user from audiences. A surface that is left without users is withdrawn, and deleted unless an installation
--- has a session of it.
-CREATE FUNCTION martlet.remove_surface_user(p_app bigint, p_user text, p_now bigint) RETURNS void LANGUAGE plpgsql
+-- Removes a user, and installations of the user, from audiences. A surface whose audience is empty then is withdrawn,
+-- and deleted unless an installation has a session of it.
+CREATE FUNCTION martlet.remove_surface_user(p_app bigint, p_user text, p_installations text[], p_now bigint)
+RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
     named bigint[] := ARRAY(
         SELECT s.number FROM martlet.surface s WHERE s.number = ANY (ARRAY(
             SELECT u.surface FROM martlet.surface_user u WHERE u.app = p_app AND u.user_id = p_user
-        )) AND s.audience_kind = 'users' ORDER BY s.number FOR NO KEY UPDATE
+            UNION ALL
+            SELECT o.number FROM martlet.surface o
+            WHERE o.app = p_app AND o.audience = ANY (p_installations) AND o.audience_kind = 'installation'
+        )) AND (
+            s.audience_kind = 'users' OR s.audience_kind = 'installation' AND s.audience = ANY (p_installations)
+        ) ORDER BY s.number FOR NO KEY UPDATE
     );
     emptied bigint[];
     shown bigint[];
@@ -137,11 +143,12 @@ BEGIN
     DELETE FROM martlet.surface_user u WHERE u.app = p_app AND u.user_id = p_user AND u.surface = ANY (named);
     WITH changed AS (
         -- The type json keeps the text of each element.
-        UPDATE martlet.surface s SET audience = concat('[', (
+        UPDATE martlet.surface s
+        SET audience_kind = 'users', audience = CASE WHEN s.audience_kind = 'users' THEN concat('[', (
             SELECT string_agg(e.value::text, ',' ORDER BY e.place)
             FROM json_array_elements(s.audience::json) WITH ORDINALITY AS e (value, place)
             WHERE e.value #>> '{}' <> p_user
-        ), ']')
+        ), ']') ELSE '[]' END
         WHERE s.number = ANY (named) RETURNING s.number, s.audience, s.withdrawn_at
     )
     SELECT array_agg(c.number), array_agg(c.number) FILTER (WHERE c.withdrawn_at IS NULL)

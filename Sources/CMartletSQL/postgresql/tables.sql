@@ -344,8 +344,7 @@ CREATE TABLE martlet.surface (
     UNIQUE (id, app)
 );
 CREATE INDEX surface_app ON martlet.surface (app, number);
-CREATE INDEX surface_installation ON martlet.surface (app, audience)
-    WHERE audience_kind = 'installation' AND withdrawn_at IS NULL;
+CREATE INDEX surface_installation ON martlet.surface (app, audience) WHERE audience_kind = 'installation';
 CREATE INDEX surface_matching ON martlet.surface (app, number)
     WHERE audience_kind = 'matching' AND withdrawn_at IS NULL;
 CREATE INDEX surface_unfinished ON martlet.surface (changed_at, number) WHERE cursor IS NOT NULL;

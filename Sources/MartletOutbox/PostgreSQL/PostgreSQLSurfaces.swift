@@ -73,12 +73,17 @@ struct PostgreSQLSurfaces: SurfaceStore {
         }
     }
 
-    func removeUser(_ user: String, of app: String, at now: Int64) async throws(OutboxError) {
+    func removeUser(
+        _ user: String,
+        with installations: [InstallationID],
+        of app: String,
+        at now: Int64
+    ) async throws(OutboxError) {
         let number = try await outbox.apps.number(of: app)
         try await outbox.connections.query(
             .watching,
-            "SELECT martlet.remove_surface_user($1, $2, $3)",
-            [.integer(number), .text(user), .integer(now)]
+            "SELECT martlet.remove_surface_user($1, $2, $3, $4)",
+            [.integer(number), .text(user), .texts(installations.map(\.description)), .integer(now)]
         ) { _ in }
     }
 

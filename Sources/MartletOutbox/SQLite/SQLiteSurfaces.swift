@@ -30,10 +30,15 @@ struct SQLiteSurfaces: SurfaceStore {
         }
     }
 
-    func removeUser(_ user: String, of app: String, at now: Int64) async throws(OutboxError) {
+    func removeUser(
+        _ user: String,
+        with installations: [InstallationID],
+        of app: String,
+        at now: Int64
+    ) async throws(OutboxError) {
         try await outbox.change { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return }
-            try SurfaceTable(tables.database).removeUser(user, app, at: now)
+            try SurfaceTable(tables.database).removeUser(user, installations, app, at: now)
         }
     }
 

@@ -117,10 +117,26 @@ struct SurfaceTable {
         return try row.all { surface($0) }.first.map(SurfaceChange.changed) ?? .refused(nil)
     }
 
-    /// Removes a user from audiences; withdraws a surface that is left without users, and deletes it without sessions.
-    func removeUser(_ user: String, _ app: Int64, at now: Int64) throws(SQLiteError) {
-        let named = try all("number IN (SELECT surface FROM surface_user WHERE app = ? AND user_id = ?)", app, user)
-        let change = try database.connection.prepare("UPDATE surface SET audience = ? WHERE number = ?")
+    /// Removes a user with installations from audiences; withdraws a surface whose audience is empty then, and deletes
+    /// it without sessions.
+    func removeUser(
+        _ user: String,
+        _ installations: [InstallationID],
+        _ app: Int64,
+        at now: Int64
+    ) throws(SQLiteError) {
+        let condition = """
+            number IN (
+                SELECT surface FROM surface_user WHERE app = ?1 AND user_id = ?2
+                UNION ALL
+                SELECT number FROM surface WHERE app = ?1 AND audience_kind = 'installation'
+                    AND audience IN (SELECT value FROM json_each(?3))
+            )
+            """
+        let named = try all(condition, app, user, InstallationRow.text(of: installations.map(\.description)))
+        let change = try database.connection.prepare(
+            "UPDATE surface SET audience_kind = 'users', audience = ? WHERE number = ?"
+        )
         let withdraw = try database.connection.prepare(
             "UPDATE surface SET \(Self.withdrawal) WHERE number = ?2 AND withdrawn_at IS NULL"
         )
@@ -131,7 +147,7 @@ struct SurfaceTable {
             """
         )
         for stored in named {
-            guard case .users(let users) = stored.surface.audience else { continue }
+            let users: [String] = if case .users(let names) = stored.surface.audience { names } else { [] }
             let others = users.filter { !$0.utf8.elementsEqual(user.utf8) }
             try change.run(with: SurfaceAudience.users(others).columns.text, stored.number)
             guard others.isEmpty else { continue }

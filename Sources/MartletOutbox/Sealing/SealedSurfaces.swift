@@ -30,8 +30,13 @@ struct SealedSurfaces: SurfaceStore {
         return try await store.withdraw(id, of: app, if: condition, at: now).opened(by: seal)
     }
 
-    func removeUser(_ user: String, of app: String, at now: Int64) async throws(OutboxError) {
-        try await store.removeUser(user, of: app, at: now)
+    func removeUser(
+        _ user: String,
+        with installations: [InstallationID],
+        of app: String,
+        at now: Int64
+    ) async throws(OutboxError) {
+        try await store.removeUser(user, with: installations, of: app, at: now)
     }
 
     func surface(_ id: String, of app: String) async throws(OutboxError) -> StoredSurface? {

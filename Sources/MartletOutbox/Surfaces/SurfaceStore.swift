@@ -61,14 +61,21 @@ package protocol SurfaceStore: Sendable {
 
     /// Removes a user from the audiences of surfaces, also of withdrawn ones, without a new revision.
     ///
-    /// A surface that is left without users is withdrawn, and deleted unless an installation has a session of it.
+    /// A surface that is left without users, or whose audience is an installation of the user, is withdrawn, and
+    /// deleted unless an installation has a session of it. One that is kept has an audience without users.
     ///
     /// - Parameters:
     ///   - user: The user.
+    ///   - installations: The installations of the user.
     ///   - app: The app.
     ///   - now: The time.
     /// - Throws: ``OutboxError``; nothing has changed then.
-    func removeUser(_ user: String, of app: String, at now: Int64) async throws(OutboxError)
+    func removeUser(
+        _ user: String,
+        with installations: [InstallationID],
+        of app: String,
+        at now: Int64
+    ) async throws(OutboxError)
 
     /// Returns the surface with an identifier; nil for an unknown one.
     func surface(_ id: String, of app: String) async throws(OutboxError) -> StoredSurface?

@@ -33,16 +33,17 @@ struct UserErasure {
         let found = await context.read { () async throws(OutboxError) -> [StoredInstallation] in
             try await store.installations(of: app, .user(user), after: 0, limit: 1_000)
         }
-        for selection in PushSelection.all(ofUser: user, with: try found.get().map(\.installation)) {
+        let known = try found.get().map(\.installation)
+        for selection in PushSelection.all(ofUser: user, with: known) {
             try await erasePushes(selection, context)
         }
         installations = try await context.change(remedy: Self.remedy) { () async throws(OutboxError) -> Int in
             try await store.removeUser(user, of: app)
         }
         // After the installations, because a surface that an installation has is not deleted.
-        let (surfaces, now) = (parts.outbox.surfaces, parts.now)
+        let (surfaces, ids, now) = (parts.outbox.surfaces, known.map(\.id), parts.now)
         try await context.change(remedy: Self.remedy) { () async throws(OutboxError) in
-            try await surfaces.removeUser(user, of: app, at: now)
+            try await surfaces.removeUser(user, with: ids, of: app, at: now)
         }
         // Pushes that a relay had claimed are sent or returned meanwhile.
         await parts.dispatcher.waitForHeldPushes()

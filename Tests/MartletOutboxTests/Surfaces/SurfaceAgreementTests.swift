@@ -224,8 +224,9 @@ import Testing
                 return "\(try await installations.replace(stored, with: new))"
             case .remove(let id, let app): return "\(try await installations.remove(id, of: app))"
             case .removeUser(let user, let app):
+                let phones = try await installations.installations(of: app, .user(user), after: 0, limit: 1_000)
                 let removed = try await installations.removeUser(user, of: app)
-                try await surfaces.removeUser(user, of: app, at: now)
+                try await surfaces.removeUser(user, with: phones.map(\.installation.id), of: app, at: now)
                 return "\(removed)"
             default: return try await performOnPushes(step, at: now)
             }

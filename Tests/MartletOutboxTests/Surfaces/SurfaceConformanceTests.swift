@@ -88,7 +88,12 @@ import Testing
         try await surfaces.putNew(.numbered(4))
         _ = try await surfaces.withdraw("order-4", of: "orders", if: .none, at: 20)
         let ofOtherApp = try await surfaces.putNew(.numbered(1, app: "rides"))
-        try await surfaces.removeUser("anna", of: "orders", at: 30)
+        let id = Installation.numbered(2).id
+        try await surfaces.putNew(.numbered(5, to: .installation(id)))
+        let ofOtherPhone = try await surfaces.putNew(.numbered(6, to: .installation(phone.installation.id)))
+        try await surfaces.removeUser("anna", with: [id], of: "orders", at: 30)
+        #expect(try await surfaces.surface("order-5", of: "orders") == nil)
+        #expect(try await surfaces.current(ofOtherPhone) == ofOtherPhone)
         var expected = shared
         expected.surface.audience = .users(["q\"é", "bob"])
         #expect(try await surfaces.current(shared) == expected)
