@@ -106,8 +106,10 @@ package actor OutboxMove {
         account.jobs = stored.count
     }
 
-    /// Throws if the file has a surface that may be on phones. Surfaces do not move: their sessions have the numbers of
-    /// installations and pushes, which have other numbers in the database.
+    /// Throws if the file has a surface that may be on phones.
+    ///
+    /// Surfaces do not move: their sessions have the numbers of installations and pushes, which have other numbers in
+    /// the database.
     private func checkSurfaces() async throws(OutboxError) {
         let surfaces = try await file.read { (tables) throws(SQLiteError) in
             let condition = """
