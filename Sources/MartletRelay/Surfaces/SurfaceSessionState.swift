@@ -55,7 +55,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     /// The pushes that were sent of the other kinds, by their raw values.
     private(set) var sent: [String: SentSnapshot] = [:]
     private(set) var pending: [PendingPush] = []
-    /// The last snapshot of the Live Activity while it may be on the phone.
+    /// The last snapshot of the Live Activity that may be on the phone.
     private var lastSnapshot: StoredSnapshot?
     /// The device token that APNs reported as unregistered last, and the time of that.
     private var unregisteredDevice: AssumedActivity.ReportedToken?
@@ -163,14 +163,15 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         sent[push.kind.rawValue] = known
     }
 
-    /// Stores the snapshot of the Live Activity of each revision while it may be on the phone.
+    /// Stores the snapshot of the Live Activity of each revision that may be on the phone.
+    ///
+    /// It is kept after the end of a card, because the app may start another one before the session has finished.
     private mutating func storeSnapshot(of step: Step) {
-        if activity.goneAt != nil {
-            lastSnapshot = nil
-        } else if lastSnapshot?.revision != step.revision, let snapshot = step.content?.snapshot(.liveActivity) {
-            let json = String(decoding: snapshot.json.encoded(), as: UTF8.self)
-            lastSnapshot = StoredSnapshot(revision: step.revision, json: json)
-        }
+        guard activity.goneAt == nil, lastSnapshot?.revision != step.revision,
+            let snapshot = step.content?.snapshot(.liveActivity)
+        else { return }
+        let json = String(decoding: snapshot.json.encoded(), as: UTF8.self)
+        lastSnapshot = StoredSnapshot(revision: step.revision, json: json)
     }
 
     /// Sets the time of the next step, and whether there is one.

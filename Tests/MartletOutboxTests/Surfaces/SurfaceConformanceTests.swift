@@ -103,7 +103,7 @@ import Testing
         #expect(left.surface.audience == .users([]) && left.withdrawnAt == 30, "a phone may still show it")
         #expect(left.revision == onPhone.revision + 1 && left.cursor == 0)
         #expect(try await surfaces.current(ofOtherApp) == ofOtherApp)
-        #expect(try await surfaces.surfaces(for: "anna", phone.installation.id, of: "orders").isEmpty)
+        #expect(try await surfaces.surfaces(for: "anna", id, of: "orders").isEmpty)
         // The audience is stored as a caller stores it.
         #expect(try await surfaces.put(expected.surface, if: .none, limit: 9, at: 40) == .unchanged(expected))
         await outbox.close(isInOrder: true)
