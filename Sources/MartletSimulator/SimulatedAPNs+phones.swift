@@ -27,10 +27,10 @@ extension SimulatedAPNs {
         get async { await service.currentPhones().map(PhoneSummary.init) }
     }
 
-    /// Returns the reports of the phones from now on, until the simulator stops.
+    /// Returns the stored reports of the phones, and those from now on, until the simulator stops.
     ///
     /// - Returns: A sequence for one reader, which buffers all unread reports.
     package func phoneReports() async -> AsyncStream<PhoneReport> {
-        await inbox.listen(buffering: Int.max) { if case .reported(let report) = $0 { report } else { nil } }
+        await service.phoneReports()
     }
 }

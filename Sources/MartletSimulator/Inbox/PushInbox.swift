@@ -304,14 +304,15 @@ actor PushInbox {
     /// Whether another client may wait or read events over HTTP.
     var admitsListener: Bool { waiters.count + feed.listenerCount < PushInbox.listenerLimit }
 
-    /// Returns the values that a function selects from the events from now on, until the simulator stops; the newest
+    /// Returns earlier values, and those that a function selects from the events until the simulator stops; the newest
     /// unread ones are buffered, by default up to the maximum number of stored pushes.
     func listen<Value: Sendable>(
         buffering limit: Int? = nil,
+        after earlier: [Value] = [],
         _ select: @escaping @Sendable (SimulatorEvent) -> Value?
     ) -> AsyncStream<Value> {
         reportPending()
-        return feed.listen(buffering: .bufferingNewest(limit ?? arrivalLimit), select)
+        return feed.listen(buffering: .bufferingNewest(limit ?? arrivalLimit), after: earlier, select)
     }
 
     /// Returns the events from now on, until the simulator stops, after those that a reader has missed.

@@ -19,6 +19,16 @@ extension PushService {
         followPhones()
     }
 
+    /// Returns the stored reports, and those from now on.
+    func phoneReports() -> AsyncStream<PhoneReport> {
+        let stored = evaluator.phones?.reports ?? []
+        return inbox.assumeIsolated { inbox in
+            inbox.listen(buffering: Int.max, after: stored) {
+                if case .reported(let report) = $0 { report } else { nil }
+            }
+        }
+    }
+
     /// Returns the events from now on, after the stored reports with higher numbers than this one; after none for nil.
     func reportEvents(after number: Int?) -> AsyncStream<SimulatorEvent> {
         let missed = Array(evaluator.phones?.reports(after: number ?? .max) ?? [])
