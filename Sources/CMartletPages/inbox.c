@@ -87,6 +87,8 @@ static const martlet_page_file files[] = {
 #include "file.h"
 #define EMBEDDED inbox/payload.js
 #include "file.h"
+#define EMBEDDED inbox/phones.js
+#include "file.h"
 #define EMBEDDED inbox/preview-activity.js
 #include "file.h"
 #define EMBEDDED inbox/preview-bar.css

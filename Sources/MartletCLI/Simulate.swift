@@ -16,6 +16,7 @@ extension Command {
             "simulate --h2c --environment production --data pushes.sqlite",
             "simulate --fault flaky --fault slow --seed 7",
             "simulate --listen 0.0.0.0 --port 443 --name apns --ca-directory /certificates",
+            "simulate --phones 1000 --phone-app com.example.orders --seed 7",
         ],
         Option<UInt16>("--port", "Port for pushes; 0 for any free port", default: 2197),
         Option<UInt16?>(
@@ -37,10 +38,11 @@ extension Command {
         Option<[RelaxedRules]>("--lenient", "Apple's rule to relax"),
         Option<[SimulatedAPNs.Fault.Preset]>("--fault", "Fault to inject"),
         Flag("--no-token-suffixes", "Let the end of a device token, such as 00dead, select no response"),
-        Option<Int64?>("--seed", "Seed of the faults; the same seed reproduces the same faults"),
+        Option<Int64?>("--seed", "Seed of the faults and of the phones; the same seed reproduces the same decisions"),
         Flag("--h2c", "Use HTTP/2 without TLS"),
         Flag("--quiet", "Do not print pushes"),
         ReleaseOptions.declared,
+        PhoneOptions.declared,
         OutputFormat.declared
     ) {
         port,
@@ -58,6 +60,7 @@ extension Command {
         isClear,
         isQuiet,
         release,
+        phoneOptions,
         output in
         guard streams > 0 else {
             throw UsageError("--streams-before-token must be at least 1: without a stream no token can be sent")
@@ -65,33 +68,39 @@ extension Command {
         let releaseWarning = release.warning(for: host)
         let release = try release.release(in: environment)
         let authority = try isClear ? nil : options.authorityForOneRun()
-        let apns = try await start(
-            SimulatedAPNs.Configuration(
-                host: host.address,
-                port: port,
-                channelPort: channelPort ?? (port == 0 ? nil : environment.channelPort),
-                inboxPort: inboxPort,
-                isEncrypted: !isClear,
-                environment: environment,
-                storedPushes: Int(inbox.storedPushes),
-                storageTime: .seconds(Int64(inbox.storageDays) * 86_400),
-                dataFile: inbox.dataFile,
-                streamsBeforeToken: streams,
-                relaxedRules: lenient.reduce([]) { $0.union($1) },
-                faults: presets.flatMap(\.faults),
-                usesTokenSuffixes: !ignoresSuffixes,
-                seed: seed.map { UInt64(bitPattern: $0) } ?? .random(in: .min ... .max),
-                authority: authority?.authority,
-                names: options.names,
-                release: release
-            )
+        let phones = try phoneOptions.phones()
+        let reporter = try phoneOptions.reporter(for: phones, in: environment)
+        var configuration = SimulatedAPNs.Configuration(
+            host: host.address,
+            port: port,
+            channelPort: channelPort ?? (port == 0 ? nil : environment.channelPort),
+            inboxPort: inboxPort,
+            isEncrypted: !isClear,
+            environment: environment,
+            storedPushes: Int(inbox.storedPushes),
+            storageTime: .seconds(Int64(inbox.storageDays) * 86_400),
+            dataFile: inbox.dataFile,
+            streamsBeforeToken: streams,
+            relaxedRules: lenient.reduce([]) { $0.union($1) },
+            faults: presets.flatMap(\.faults),
+            usesTokenSuffixes: !ignoresSuffixes,
+            seed: seed.map { UInt64(bitPattern: $0) } ?? .random(in: .min ... .max),
+            authority: authority?.authority,
+            names: options.names,
+            release: release
         )
+        configuration.phones = phones
+        let apns = try await start(configuration)
         let recipes = await apns.recipes
         let addresses = await apns.addresses
         for warning in [releaseWarning, authority?.warning].compactMap(\.self) {
             Terminal.errors.write("martlet: \(warning)\n")
         }
         output.write(json: addresses, text: recipes.text)
+        let reportSender = Task {
+            guard let reporter else { return }
+            for await report in await apns.phoneReports() { await reporter.add(report) }
+        }
         let pushPrinter = Task {
             guard !isQuiet else { return }
             for await push in await apns.arrivals() { output.write(json: push.json, text: line(for: push)) }
@@ -111,6 +120,10 @@ extension Command {
             Terminal.errors.write("martlet: \(unreadable.counted("push")) of an earlier run cannot be read\n")
         }
         try await TerminationSignal.received()
+        if let summary = await apns.phoneSummary {
+            output.write(json: ["phones": summary.json], text: summary.text)
+        }
+        reportSender.cancel()
         pushPrinter.cancel()
         noticePrinter.cancel()
         errorPrinter.cancel()

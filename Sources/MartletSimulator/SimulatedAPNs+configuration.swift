@@ -55,6 +55,8 @@ extension SimulatedAPNs {
         public var names: [String]
         /// The settings for sending received pushes on to real devices; nil, the default, to disable it.
         public var release: Release?
+        /// The simulated phones; nil, the default, for none.
+        package var phones: Phones?
 
         /// The host for clients: `localhost` if that resolves to the address, otherwise the address itself.
         var clientHost: String {

@@ -113,6 +113,7 @@ public actor SimulatedAPNs {
             }
         }
         try await simulator.listen()
+        await simulator.service.followPhones()
         return simulator
     }
 

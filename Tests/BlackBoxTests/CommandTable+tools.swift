@@ -240,6 +240,14 @@ extension CommandTable {
             Invocation("simulate --keep-days -1", status: 2, errors: ["--keep-days"]),
             Invocation("simulate --data $directory --port 0 --inbox-port 0", status: 2, errors: ["directory"]),
             Invocation("simulate --release-to 5d3a --port 0", status: 2, errors: ["--allow-release"]),
+            Invocation("simulate --phones 0", status: 2, errors: ["--phones", "from 1 to 10000"]),
+            Invocation("simulate --phone-app a.b", status: 2, errors: ["need --phones"]),
+            Invocation("simulate --phones 1 --phone-attributes Order", status: 2, errors: ["OrderAttributes.orderId"]),
+            Invocation(
+                "simulate --phones 1 --phone-relay localhost:1",
+                status: 2,
+                errors: ["needs --phone-relay-app"]
+            ),
             Invocation("demo", output: ["BadDeviceToken", "Unregistered"]),
             Invocation(
                 "demo --json",

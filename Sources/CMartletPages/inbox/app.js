@@ -2,7 +2,7 @@
 
 // Shows the page of the current address, and the header that all pages share.
 
-import { SimulatorError, request, simulatorEvents } from "./api.js"
+import { SimulatorError, info, request, simulatorEvents } from "./api.js"
 import { Address } from "./address.js"
 import { button, emptyState, iconButton, toast } from "./components.js"
 import { element, loadStyle, serverURL } from "./dom.js"
@@ -17,14 +17,14 @@ const inbox = new InboxPage()
 /** The pages other than the inbox: each has `open(container, parts)`, which returns a function that closes the page. */
 const pages = {
   activities: () => import("./activities.js"), devices: () => import("./devices.js"),
-  channels: () => import("./channels.js"), connections: () => import("./connections.js"),
+  phones: () => import("./phones.js"), channels: () => import("./channels.js"), connections: () => import("./connections.js"),
   faults: () => import("./faults.js"), connect: () => import("./connect.js"), compare: () => import("./compare.js"),
 }
 /** The first parts of the addresses that the inbox shows. */
 const inboxParts = ["", "push"]
 /** The keys after `g`, with the pages they open. */
 const pageKeys = {
-  i: "", a: "activities", d: "devices", c: "channels", n: "connections", f: "faults", o: "connect",
+  i: "", a: "activities", d: "devices", p: "phones", c: "channels", n: "connections", f: "faults", o: "connect",
 }
 
 let close = () => {}
@@ -90,6 +90,12 @@ async function showFaults() {
   byID("faults-on").textContent = `${counted(rules.length, "fault")} active`
 }
 
+/** Shows the link to the page of simulated phones if there are some. */
+async function showPhones() {
+  const { phones } = await info().catch(() => ({}))
+  byID("phones-link").hidden = !phones
+}
+
 /** The text of each state of the connection to the simulator. */
 const states = { live: "Live", delayed: "Live updates are delayed", lost: "Connection lost. Retrying…" }
 
@@ -97,6 +103,7 @@ inbox.addEventListener("state", ({ detail: { state, message } }) => {
   byID("live").dataset.state = state
   byID("live").textContent = message || states[state]
 })
+simulatorEvents.addEventListener("open", showPhones)
 for (const event of ["open", "chaos"]) simulatorEvents.addEventListener(event, showFaults)
 acceptDroppedFiles()
 byID("help").replaceWith(iconButton("help", "Keyboard shortcuts", showKeys, { key: "?", id: "help" }))

@@ -7,7 +7,7 @@ import { element } from "./dom.js"
 
 const groups = {
   "Everywhere": [
-    ["?", "keyboard shortcuts"], ["g i", "inbox"], ["g a", "activities"], ["g d", "devices"], ["g c", "channels"],
+    ["?", "keyboard shortcuts"], ["g i", "inbox"], ["g a", "activities"], ["g d", "devices"], ["g p", "simulated phones"], ["g c", "channels"],
     ["g n", "connections"], ["g f", "faults"], ["g o", "connect"],
   ],
   "Inbox": [

@@ -158,7 +158,8 @@ extension InboxAPI {
         ])
     }
 
-    private static func checkCapacity(_ call: APICall) async throws(APIProblem) {
+    /// Checks that another client may wait or read events.
+    static func checkCapacity(_ call: APICall) async throws(APIProblem) {
         guard await call.simulator.inbox.admitsListener else {
             throw APIProblem(503, "too many clients wait or read events: try again later")
         }

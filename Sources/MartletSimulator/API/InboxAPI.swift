@@ -32,6 +32,7 @@ struct InboxAPI: Sendable {
                         "authority": configuration.isEncrypted
                             ? configuration.authority?.certificateFile.map(JSONValue.string) : nil,
                         "release": configuration.release?.json,
+                        "phones": (configuration.phones?.count).map(JSONValue.integer),
                     ])
                 )
             },
@@ -53,7 +54,7 @@ struct InboxAPI: Sendable {
             Route("GET", "/openapi.json", "Get the OpenAPI description of this interface") { _ in .json(table.openAPI)
             },
         ] + pushRoutes + sendingRoutes + testRoutes + deviceRoutes + keyRoutes + channelRoutes + connectionRoutes
-        + labelRoutes + faultRoutes + checkRoutes + previewRoutes
+        + labelRoutes + faultRoutes + checkRoutes + previewRoutes + phoneRoutes
 
     func answer(_ request: HTTPRequest) async -> HTTP1Answer {
         if let page = InboxAPI.page.answer(request) { return page }

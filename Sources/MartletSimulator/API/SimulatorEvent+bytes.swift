@@ -23,9 +23,20 @@ extension SimulatorEvent {
         case .devicesChanged: ServerSentEvent.bytes("devices", [:])
         case .previewsChanged: ServerSentEvent.bytes("previews", [:])
         case .archiveFailed(let error): ServerSentEvent.bytes("trouble", ["detail": .string(error.description)])
-        case .noticed: []
+        case .reported, .noticed: []
         // A browser does not pass comments in the stream to the page.
         case .keepAlive: ServerSentEvent.bytes("alive", [:])
+        }
+    }
+
+    /// The event as server-sent event of a reader of reports; empty for one that does not concern it.
+    var reportBytes: [UInt8] {
+        switch self {
+        case .reported(let report): ServerSentEvent.bytes("report", report.json, id: String(report.number))
+        case .keepAlive: ServerSentEvent.bytes("alive", [:])
+        case .received, .changed, .forgotten, .faultsChanged, .devicesChanged, .previewsChanged, .archiveFailed,
+            .noticed:
+            []
         }
     }
 }

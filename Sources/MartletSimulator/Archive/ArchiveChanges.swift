@@ -45,7 +45,7 @@ struct ArchiveChanges: Sendable {
                 pushes = pushes.filter { !numbers.contains($0.key) }
             }
             record(forgotten: numbers)
-        case .faultsChanged, .devicesChanged, .previewsChanged, .noticed, .archiveFailed, .keepAlive: break
+        case .faultsChanged, .devicesChanged, .previewsChanged, .reported, .noticed, .archiveFailed, .keepAlive: break
         }
     }
 

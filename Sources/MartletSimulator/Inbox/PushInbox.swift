@@ -304,28 +304,35 @@ actor PushInbox {
     /// Whether another client may wait or read events over HTTP.
     var admitsListener: Bool { waiters.count + feed.listenerCount < PushInbox.listenerLimit }
 
-    /// Returns the values that a function selects from the events from now on, until the simulator stops; the newest
+    /// Returns earlier values, and those that a function selects from the events until the simulator stops; the newest
     /// unread ones are buffered, by default up to the maximum number of stored pushes.
     func listen<Value: Sendable>(
         buffering limit: Int? = nil,
+        after earlier: [Value] = [],
         _ select: @escaping @Sendable (SimulatorEvent) -> Value?
     ) -> AsyncStream<Value> {
         reportPending()
-        return feed.listen(buffering: .bufferingNewest(limit ?? arrivalLimit), select)
+        return feed.listen(buffering: .bufferingNewest(limit ?? arrivalLimit), after: earlier, select)
     }
 
-    /// Returns the events from now on, until the simulator stops.
+    /// Returns the events from now on, until the simulator stops, after those that a reader has missed.
     ///
     /// The sequence of a reader that falls too far behind ends; the reader can continue with the number of the last
-    /// push that it has received.
-    func events(after number: Int?) -> AsyncStream<SimulatorEvent> {
-        let missed = number.map { pushes(after: $0) } ?? []
+    /// push or report that it has received.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the push after which the reader has missed pushes; nil for no missed ones.
+    ///   - reports: The missed reports of phones.
+    /// - Returns: The events.
+    func events(after number: Int?, reports: [PhoneReport] = []) -> AsyncStream<SimulatorEvent> {
+        let missedPushes = number.map { pushes(after: $0) } ?? []
+        let missed = reports.map(SimulatorEvent.reported) + missedPushes.map(SimulatorEvent.received)
         reportPending()
         scheduleKeepAlive()
         return feed.listen(
             buffering: .bufferingOldest(missed.count + PushInbox.backlogLimit),
             endsWhenFull: true,
-            after: missed.map(SimulatorEvent.received)
+            after: missed
         ) { $0 }
     }
 

@@ -14,6 +14,8 @@ enum SimulatorEvent: Sendable {
     case devicesChanged
     /// The data for previews was changed.
     case previewsChanged
+    /// The app on a simulated phone has sent a report.
+    case reported(PhoneReport)
     /// Received pushes cannot be written to the data file.
     case archiveFailed(SimulatorError)
     /// The simulator has refused something of a client that is not recorded as a push.

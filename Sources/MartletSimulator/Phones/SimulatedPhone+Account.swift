@@ -55,6 +55,8 @@ extension SimulatedPhone {
         public internal(set) var duplicates = 0
         /// The longest time for which a surface had several active cards.
         public internal(set) var longestDuplication = Duration.zero
+        /// The number of surfaces that do not show the content that is expected.
+        public internal(set) var staleSurfaces = 0
         /// The longest time for which the phone did not show the content that was expected, from the oldest expected
         /// content that is newer than the one on the screen, or from the disappearance of the card.
         public internal(set) var longestStaleness = Duration.zero
@@ -90,6 +92,28 @@ extension SimulatedPhone {
         mutating func lose() {
             waiting -= 1
             lost += 1
+        }
+
+        /// Adds the account of another phone: numbers are summed, and the longer durations stay.
+        mutating func add(_ other: Account) {
+            pushes += other.pushes
+            refused += other.refused
+            toInvalidTokens += other.toInvalidTokens
+            effective += other.effective
+            lost += other.lost
+            waiting += other.waiting
+            dropped.merge(other.dropped, uniquingKeysWith: +)
+            cardsStarted += other.cardsStarted
+            cardsRemoved += other.cardsRemoved
+            duplicates += other.duplicates
+            longestDuplication = max(longestDuplication, other.longestDuplication)
+            staleSurfaces += other.staleSurfaces
+            longestStaleness = max(longestStaleness, other.longestStaleness)
+            longestReachableStaleness = max(longestReachableStaleness, other.longestReachableStaleness)
+            strandedCards += other.strandedCards
+            longestStranding = max(longestStranding, other.longestStranding)
+            widgetReloads += other.widgetReloads
+            controlReloads += other.controlReloads
         }
     }
 }

@@ -139,6 +139,11 @@ public struct SimulatedPhone: Sendable {
     /// Removes the reports that have arrived at the back end, and returns them in the order of their arrival.
     public mutating func takeReports() -> [Report] { system.reports.takeArrived(at: system.now) }
 
+    /// Returns the answer of APNs to a push to a token, as far as it depends on the token, without counting a push.
+    func answer(to token: DeviceToken, topic: String?) -> Answer {
+        system.tokens.answer(to: token, topic: topic, of: system.app.topic).answer
+    }
+
     // MARK: Time
 
     /// Returns a date in milliseconds since 1970, from 1970 to 9999.

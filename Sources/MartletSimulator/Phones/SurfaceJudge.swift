@@ -28,6 +28,7 @@ struct SurfaceJudge: Sendable {
         _ account: inout SimulatedPhone.Account
     ) {
         let shown = Dictionary(grouping: cards, by: \.surface)
+        account.staleSurfaces = 0
         account.strandedCards = 0
         for name in Set(surfaces.keys).union(shown.keys) {
             let contents = (shown[name] ?? []).map { $0.shown.withSortedMembers }
@@ -93,6 +94,7 @@ struct JudgedSurface: Sendable {
         strandedSince = contents.isEmpty ? nil : endedSince.map { strandedSince ?? (wasVisible ? $0 : now) }
         if endedSince != nil { account.strandedCards += contents.count }
         compare(contents, at: now)
+        if staleSince != nil { account.staleSurfaces += 1 }
     }
 
     private mutating func compare(_ contents: [JSONValue], at now: Int64) {

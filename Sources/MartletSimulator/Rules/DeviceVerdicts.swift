@@ -34,16 +34,32 @@ extension DeviceRegistry {
                 + " \(environment.rawValue): send the push to the other host"
             return .refused(.deviceToken(.badDeviceToken, .deviceTokenOfOtherEnvironment, text))
         }
-        if let since = device.unregisteredTime {
-            let text =
-                "the device token has not been valid since \(since) (milliseconds since 1970): stop sending to it"
-            var answer = RequestEvaluator.Answer.refused(.deviceToken(.unregistered, .deviceTokenUnregistered, text))
-            answer.timestamp = since
-            return answer
-        }
+        if let since = device.unregisteredTime { return .unregistered(since: since) }
         guard let topics = device.topics, !topics.contains(topic) else { return .accepted }
         let registered = topics.sorted().joined(separator: ", ")
         let text = "the device token is registered for \(registered), not for \(ShownValue(topic))"
         return .refused(.deviceToken(.deviceTokenNotForTopic, .deviceTokenOfOtherTopic, text))
+    }
+}
+
+extension RequestEvaluator.Answer {
+    /// Creates the answer that depends on a simulated phone.
+    init(_ answer: SimulatedPhone.Answer) {
+        switch answer {
+        case .accepted: self = .accepted
+        case .unregistered(let since): self = .unregistered(since: since.millisecondsSince1970)
+        case .refused(.deviceTokenNotForTopic):
+            let text = "the token of the simulated phone is for another topic: see the report that it is from"
+            self = .refused(.deviceToken(.deviceTokenNotForTopic, .deviceTokenOfOtherTopic, text))
+        case .refused(let reason): self = .refused(reason)
+        }
+    }
+
+    /// Returns the answer for a token that has not been valid since a time in milliseconds since 1970.
+    fileprivate static func unregistered(since time: Int64) -> RequestEvaluator.Answer {
+        let text = "the device token has not been valid since \(time) (milliseconds since 1970): stop sending to it"
+        var answer = RequestEvaluator.Answer.refused(.deviceToken(.unregistered, .deviceTokenUnregistered, text))
+        answer.timestamp = time
+        return answer
     }
 }

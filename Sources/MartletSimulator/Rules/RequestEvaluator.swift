@@ -73,6 +73,8 @@ struct RequestEvaluator {
     var tokens = ProviderTokenVerifier()
     var devices: DeviceRegistry
     var channels = ChannelRegistry()
+    /// The simulated phones; nil for none.
+    var phones: PhoneFleet?
     private let environment: SimulatedAPNs.Environment
     private let relaxedRules: RelaxedRules
     /// The last provider tokens that a fault has declared expired, by the hash of `authorization`.
@@ -190,6 +192,7 @@ struct RequestEvaluator {
                     "the signing key or the certificate of this connection is not for the topic \(ShownValue(topic))"
                 return .refused(Refusal(.topicDisallowed, .topicNotAllowed, .header("apns-topic"), text))
             }
+            if let answer = phones?.answer(to: token, topic: topic) { return Answer(answer) }
             return devices.answer(to: token, topic: topic)
         case .broadcast(let app):
             guard covers(String(app)) else { return .refused(RequestEvaluator.topicMismatch(app)) }

@@ -16,7 +16,7 @@ actor PushService {
 
     /// The clock of the simulator, without the skew of a fault.
     nonisolated let clock: WallClock
-    private let inbox: PushInbox
+    let inbox: PushInbox
     private let archive: ArchiveWriter
     private var machine: ServiceMachine
     private var listeners: [APNsListener] = []
@@ -33,6 +33,11 @@ actor PushService {
     private(set) var unanswered = 0
     /// The time in milliseconds since 1970 at which the expiry of stored pushes is recorded next.
     private var scheduledExpiry = Int64.max
+    /// The number of the last report of a phone that was passed to the readers of events.
+    private var lastReport = 0
+    /// The time in milliseconds since 1970 at which ``phoneTimer`` fires.
+    private var phoneTime = Int64.max
+    private var phoneTimer: LoopTimer?
 
     /// Creates a service without ports.
     init(
@@ -48,6 +53,9 @@ actor PushService {
         self.archive = archive
         authorityFile = configuration.isEncrypted ? configuration.authority?.certificateFile ?? "ca.pem" : nil
         machine = ServiceMachine(configuration)
+        machine.evaluator.phones = configuration.phones.map { phones in
+            PhoneFleet(phones, seed: configuration.seed, at: clock.millisecondsSince1970())
+        }
     }
 
     deinit {
@@ -87,6 +95,7 @@ actor PushService {
     func close(grace: Duration) async {
         let closing = listeners
         listeners = []
+        phoneTimer?.cancel()
         for listener in closing {
             await withCheckedContinuation { continuation in
                 listener.close(grace: grace) { continuation.resume() }
@@ -195,6 +204,7 @@ actor PushService {
             inbox.receive(push, repeating: repeated)
         }
         scheduleExpiry()
+        followPhones()
         return push
     }
 
@@ -209,6 +219,26 @@ actor PushService {
                 service.scheduledExpiry = .max
                 service.deliver { machine, now in machine.evaluator.devices.discardExpired(at: now) }
                 service.scheduleExpiry()
+            }
+        }
+    }
+
+    /// Passes new reports of the phones to the readers of events, and schedules the next change of a phone.
+    func followPhones() {
+        guard let next = machine.evaluator.phones?.nextTime else { return }
+        for report in machine.evaluator.phones?.reports(after: lastReport) ?? [] {
+            lastReport = report.number
+            inbox.assumeIsolated { $0.report(.reported(report)) }
+        }
+        guard next < phoneTime else { return }
+        phoneTime = next
+        phoneTimer?.cancel()
+        let now = clock.millisecondsSince1970()
+        phoneTimer = loop.schedule(after: .milliseconds(max(next, now) - now + 1)) { [weak self] in
+            self?.assumeIsolated { service in
+                service.phoneTime = .max
+                service.machine.evaluator.phones?.advance(to: service.clock.millisecondsSince1970())
+                service.followPhones()
             }
         }
     }

@@ -245,6 +245,7 @@ struct ServiceMachine {
             push.observations.append(finding)
         }
         let loss = injection.flatMap { $0.withholdsAnswer ? AnswerLoss.fault($0) : nil }
+        if loss == nil { evaluator.phones?.receive(push, at: now) }
         var others: DeviceRegistry.Deliveries = []
         var repeated: Int?
         if push.status == 200 {

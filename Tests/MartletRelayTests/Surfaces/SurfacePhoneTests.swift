@@ -12,9 +12,11 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct SurfacePhoneTests {
     /// A phone whose app reports to the relay, and which gets the pushes that Apple has received.
     private struct World {
+        private static let app = SimulatedPhone.App(topic: "com.example.orders")
+
         var bench: SurfaceBench
         var phone = SimulatedPhone(
-            app: SimulatedPhone.App(topic: "com.example.orders"),
+            app: World.app,
             behavior: .reliable,
             seed: 7,
             at: Date()
@@ -54,8 +56,7 @@ import Testing
 
         private mutating func sendReports() async throws {
             for report in phone.takeReports() {
-                guard let change = report.content.change else { continue }
-                let text = String(decoding: change.encoded(), as: UTF8.self)
+                let text = String(decoding: report.content.change(of: World.app).encoded(), as: UTF8.self)
                 let answer = await bench.phones.phone("PATCH", text, with: secret)
                 #expect(answer.status == 200, "\(answer.text)")
             }
@@ -102,51 +103,5 @@ import Testing
         }
         #expect(world.headlines.isEmpty && world.phone.account.cardsStarted == 1, "\(world.phone.account)")
         await world.bench.stop()
-    }
-}
-
-extension SimulatedPhone.Report.Content {
-    /// The change of the installation, as the app sends it; nil for a token that no surface needs.
-    fileprivate var change: JSONValue? {
-        switch self {
-        case .deviceToken(let token): return ["tokens": ["device": .string(token.hex)]]
-        case .pushToStartToken(let token):
-            return ["tokens": ["start": ["SurfaceActivityAttributes": .string(token.hex)]]]
-        case .permissions(let permissions):
-            return [
-                "permissions": [
-                    "alerts": .bool(permissions.alerts), "live-activities": .bool(permissions.liveActivities),
-                    "frequent-updates": .bool(permissions.frequentUpdates),
-                ]
-            ]
-        case .activities(let activities):
-            return ["activities": .object(activities.map { JSONValue.Member($0.id, $0.change) })]
-        case .ended(let ending):
-            let end = JSONValue.members([
-                "surface": .string(ending.surface),
-                "ended": ["cause": .string(ending.cause.text), "at": .integer(ending.endedAt.millisecondsSince1970)],
-            ])
-            return ["activities": .object([JSONValue.Member(ending.id, end)])]
-        case .widgetToken, .controlTokens: return nil
-        }
-    }
-}
-
-extension SimulatedPhone.Report.Activity {
-    fileprivate var change: JSONValue {
-        JSONValue.members([
-            "surface": .string(surface), "started-at": .integer(startedAt.millisecondsSince1970),
-            "started-by": .string(isStartedByPush ? "push" : "app"), "token": token.map { .string($0.hex) },
-        ])
-    }
-}
-
-extension SimulatedPhone.Report.EndCause {
-    fileprivate var text: String {
-        switch self {
-        case .user: "user"
-        case .app, .push: "app"
-        case .system: "system"
-        }
     }
 }

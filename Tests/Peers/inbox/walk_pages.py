@@ -8,7 +8,7 @@ import ssl
 import subprocess
 import unittest
 
-from inbox_walk import MARTLET, push
+from inbox_walk import MARTLET, Simulator, push
 from pages_walk import TAXI, PagesWalk
 from playwright.sync_api import expect
 
@@ -224,6 +224,21 @@ class Pages(PagesWalk):
         expect(refused).to_have_count(1)
         expect(refused).to_contain_text("DeviceTokenNotForTopic")
         expect(refused.locator("time")).to_have_attribute("title", re.compile(r"\d{4}"))
+
+    def test_simulated_phones_have_a_page(self):
+        self.open()
+        expect(self.page.get_by_role("link", name="Phones")).to_be_hidden()
+        self.simulator.stop()
+        self.simulator = Simulator(None, "--phones", "3", "--reliable-phones", "--seed", "7")
+        self.simulator.ask("PUT", "/api/v1/phones/surfaces/order-1", {"content": {"n": 1}})
+        self.open()
+        self.page.get_by_role("link", name="Phones").click()
+        expect(self.page.locator("#page h2").first).to_have_text("Phones")
+        expect(self.page.locator("#page tbody tr")).to_have_count(3)
+        expect(self.page.get_by_role("region", name="Pushes")).to_contain_text("without an effect")
+        self.page.get_by_role("link", name="phone-1", exact=True).click()
+        expect(self.page.locator("#page h2").first).to_have_text("Phone 1")
+        expect(self.page.get_by_role("region", name="Cards")).to_contain_text("No card is on the screen.")
 
     def test_client_examples_can_be_copied(self):
         self.context.grant_permissions(["clipboard-read", "clipboard-write"])

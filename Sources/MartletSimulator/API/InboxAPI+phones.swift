@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletHTTPServer
+internal import MartletTransport
+
+extension InboxAPI {
+    /// The maximum number of phones or reports in one answer.
+    private static let phoneLimit = 1_000
+
+    /// The routes of simulated phones.
+    static let phoneRoutes: [Route] = [
+        Route(
+            "GET",
+            "/api/v1/phones",
+            "Get the account of all simulated phones, and list those with the longest staleness first",
+            [RouteParameter(name: "limit", summary: "The maximum number of phones, 0 to 1000; 100 by default")]
+        ) { (call) throws(APIProblem) in
+            let limit = try call.number("limit", 0...phoneLimit, default: 100)
+            let phones = try await fleet(call)
+            let summary = PhoneSummary(phones).json.members ?? []
+            let listed = phones.stalestFirst.prefix(limit).map { phones.json(of: $0) }
+            return .json(.object(summary + [.init("phones", .array(listed))]))
+        },
+        Route(
+            "GET",
+            "/api/v1/phones/reports",
+            "List the reports of the apps on the phones, oldest first: tokens, permissions and activities",
+            [
+                RouteParameter(name: "after", summary: "Only reports with higher numbers, such as a cursor; 0 for all"),
+                RouteParameter(name: "limit", summary: "The maximum number of reports, 1 to 1000; 1000 by default"),
+            ]
+        ) { (call) throws(APIProblem) in
+            let after = try call.number("after", 0 ... .max, default: 0)
+            let limit = try call.number("limit", 1...phoneLimit, default: phoneLimit)
+            let reports = try await fleet(call).reports(after: after).prefix(limit)
+            return .json([
+                "cursor": .integer(reports.last?.number ?? after), "reports": .array(reports.map(\.json)),
+            ])
+        },
+        Route(
+            "GET",
+            "/api/v1/phones/events",
+            "Stream the reports as server-sent events, beginning after Last-Event-ID if it is sent"
+        ) { (call) throws(APIProblem) in
+            _ = try await fleet(call)
+            try await checkCapacity(call)
+            let lastID = call.fields["last-event-id"].flatMap { Int($0) }
+            let events = await call.simulator.service.reportEvents(after: lastID)
+            return .pieces(
+                ["content-type": ServerSentEvent.contentType, "cache-control": "no-store"],
+                events.map { $0.reportBytes }
+            )
+        },
+        Route("GET", "/api/v1/phones/{phone}", "Get a phone with its cards and its account") {
+            (call) throws(APIProblem) in
+            let phones = try await fleet(call)
+            let name = call.argument("phone")
+            guard let number = Int(name), (1...phones.phones.count).contains(number) else {
+                throw .missing("there is no phone \(ShownValue(name)): phones are numbered from 1")
+            }
+            return .json(phones.json(of: number - 1, withCards: true))
+        },
+        Route.action(
+            "PUT",
+            "/api/v1/phones/surfaces/{surface}",
+            "State from now on what a surface should show: content, which is null after its end, on some phones or all",
+            perform: putSurface
+        ),
+    ]
+
+    /// Returns the phones as of now.
+    private static func fleet(_ call: APICall) async throws(APIProblem) -> PhoneFleet {
+        guard let phones = await call.simulator.service.currentPhones() else {
+            throw .missing("the simulator has no phones: start it with --phones")
+        }
+        return phones
+    }
+
+    @Sendable private static func putSurface(_ call: APICall) async throws(APIProblem) {
+        let count = try await fleet(call).phones.count
+        let body = try call.object(of: ["content", "phones"])
+        guard let content = body["content"].value else {
+            throw body["content"].mismatch("the content-state, or null for a surface that has ended")
+        }
+        var numbers: [Int]?
+        if let phones = body["phones"].ifPresent {
+            numbers = try phones.elements().map { (phone) throws(APIProblem) in try phone.integer(in: 1...count) }
+        }
+        let surface = call.argument("surface")
+        await call.simulator.service.expect(surface, content == .null ? nil : content, on: numbers)
+    }
+}
+
+extension PhoneReport {
+    /// The report as the HTTP interface shows it.
+    var json: JSONValue {
+        [
+            "number": .integer(number), "phone": .integer(phone), "user": .string(PhoneReport.user(of: phone)),
+            "time-ms": .integer(time), "change": change,
+        ]
+    }
+}
+
+extension PhoneFleet {
+    /// The indices of the phones, those with the longest staleness first.
+    fileprivate var stalestFirst: [Int] {
+        let durations = phones.map(\.phone.account.longestReachableStaleness)
+        return phones.indices.sorted { (durations[$1], $0) < (durations[$0], $1) }
+    }
+
+    /// Returns a phone as the HTTP interface shows it.
+    fileprivate func json(of index: Int, withCards: Bool = false) -> JSONValue {
+        let phone = phones[index].phone
+        let cards = phone.cards
+        return .members([
+            "number": .integer(index + 1), "user": .string(PhoneReport.user(of: index + 1)),
+            "app-state": .string(phone.appState.name), "online": .bool(phones[index].isOnline),
+            "permissions": withCards ? phone.permissions.json : nil,
+            "cards": withCards ? .array(cards.map(\.json)) : .integer(cards.count),
+            "notifications": .integer(phone.notifications.count), "account": phone.account.json,
+        ])
+    }
+}
+
+extension SimulatedPhone.AppState {
+    fileprivate var name: String {
+        switch self {
+        case .absent: "absent"
+        case .foreground: "foreground"
+        case .suspended: "suspended"
+        case .terminated: "terminated"
+        case .forceQuit: "force-quit"
+        }
+    }
+}
+
+extension SimulatedPhone.Card {
+    fileprivate var json: JSONValue {
+        let stateName =
+            switch state {
+            case .active: "active"
+            case .stale: "stale"
+            case .ended: "ended"
+            }
+        return [
+            "id": .string(id), "surface": .string(surface), "state": .string(stateName),
+            "started-at-ms": .integer(startedAt.millisecondsSince1970),
+            "started-by": isStartedByPush ? "push" : "app", "content-state": content,
+        ]
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A simulated phone with its user, without I/O or a clock; times are in milliseconds since 1970.
+struct FleetPhone: Sendable {
+    private(set) var phone: SimulatedPhone
+    private var user: PhoneUser
+    /// The surfaces whose card the user has swiped away, and that have not ended since.
+    private var dismissed: Set<String> = []
+
+    init(_ phone: SimulatedPhone, _ user: PhoneUser) {
+        self.phone = phone
+        self.user = user
+    }
+
+    /// Whether the phone is online.
+    var isOnline: Bool { user.isOnline }
+
+    /// The next time at which the phone changes by itself, its user uses it, or a report arrives.
+    var nextTime: Int64 { min(user.nextTime, phone.nextDate?.millisecondsSince1970 ?? .max) }
+
+    /// Moves the time forward, and does all that is due until then.
+    mutating func advance(to now: Int64) {
+        while user.nextTime <= now {
+            let time = user.nextTime
+            phone.advance(to: Date(millisecondsSince1970: time))
+            for event in user.use(phone) { handle(event, at: time) }
+        }
+        phone.advance(to: Date(millisecondsSince1970: now))
+    }
+
+    /// Handles an action of the user; the surface of a card that is swiped away should have none from then on.
+    mutating func handle(_ event: SimulatedPhone.Event, at now: Int64) {
+        let card: SimulatedPhone.Card? =
+            if case .swipe(let id) = event { phone.cards.first { $0.id == id && $0.state != .ended } } else { nil }
+        phone.handle(event, at: Date(millisecondsSince1970: now))
+        guard let card else { return }
+        expect(card.surface, nil, at: now)
+        dismissed.insert(card.surface)
+    }
+
+    /// Takes a push if the phone determined its answer, and not a fault or a rule about the request.
+    mutating func receive(_ push: ReceivedPush, to token: DeviceToken, at now: Int64) {
+        guard phone.answer(to: token, topic: push.headers.topic).status == push.status else { return }
+        phone.receive(push.payload, headers: push.headers, to: token, at: Date(millisecondsSince1970: now))
+    }
+
+    /// States the content that a surface should show; nil for its end.
+    ///
+    /// A card that the user has swiped away should not appear again until the surface has ended.
+    mutating func expect(_ surface: String, _ content: JSONValue?, at now: Int64) {
+        if content == nil { dismissed.remove(surface) }
+        guard !dismissed.contains(surface) else { return }
+        phone.expect(surface, content, since: Date(millisecondsSince1970: now))
+    }
+
+    /// Removes the reports that have arrived, and returns them in the order of their arrival.
+    mutating func takeReports() -> [SimulatedPhone.Report] { phone.takeReports() }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+
+/// The simulated phones.
+extension PushService {
+    /// Returns the phones as of now; nil without phones.
+    func currentPhones() -> PhoneFleet? {
+        defer { followPhones() }
+        return update { machine, now in
+            machine.evaluator.phones?.advance(to: now, isComplete: true)
+            return machine.evaluator.phones
+        }
+    }
+
+    /// States the content that a surface should show on phones with these numbers; nil for its end, and for all phones.
+    func expect(_ surface: String, _ content: JSONValue?, on numbers: [Int]?) {
+        update { machine, now in _ = machine.evaluator.phones?.expect(surface, content, on: numbers, at: now) }
+        followPhones()
+    }
+
+    /// Returns the stored reports, and those from now on.
+    func phoneReports() -> AsyncStream<PhoneReport> {
+        let stored = evaluator.phones?.reports ?? []
+        return inbox.assumeIsolated { inbox in
+            inbox.listen(buffering: Int.max, after: stored) {
+                if case .reported(let report) = $0 { report } else { nil }
+            }
+        }
+    }
+
+    /// Returns the events from now on, after the stored reports with higher numbers than this one; after none for nil.
+    func reportEvents(after number: Int?) -> AsyncStream<SimulatorEvent> {
+        let missed = Array(evaluator.phones?.reports(after: number ?? .max) ?? [])
+        return inbox.assumeIsolated { $0.events(after: nil, reports: missed) }
+    }
+}
