@@ -287,6 +287,7 @@ extension OutboxModel {
 /// The surfaces of a model.
 struct ModelSurfaces: SurfaceStore {
     let disk: ModelOutbox.Disk
+    var enqueued: (any EnqueuedSurfaceStore)? { nil }
 
     func put(_ surface: Surface, if condition: SurfacePrecondition, limit: Int, at now: Int64) -> SurfaceChange {
         disk.model.withLock { $0.surfaces.put(surface, if: condition, limit: limit, at: now) }

@@ -6,6 +6,7 @@ internal import MartletSQLite
 struct SQLiteSurfaces: SurfaceStore {
     /// The outbox, whose transactions run the statements.
     let outbox: SQLiteOutbox
+    var enqueued: (any EnqueuedSurfaceStore)? { nil }
 
     func put(
         _ surface: Surface,

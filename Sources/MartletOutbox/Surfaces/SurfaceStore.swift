@@ -22,6 +22,9 @@
 ///
 /// Times are milliseconds since 1970. Methods can be called concurrently. Texts may not contain control characters.
 package protocol SurfaceStore: Sendable {
+    /// The requests of back ends in SQL; nil for a store that only relays can write to.
+    var enqueued: (any EnqueuedSurfaceStore)? { get }
+
     /// Stores a surface: a new one, or the new state of a stored one.
     ///
     /// The condition is checked first. Then a stored surface with the same fingerprint, audience and end, which was not
