@@ -119,6 +119,18 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
         )
     }
 
+    func surfaces(on installation: Int64, limit: Int) async throws(OutboxError) -> [StoredSurface] {
+        try await all(
+            .enrolling,
+            """
+            number = ANY (ARRAY(
+                SELECT o.surface FROM martlet.surface_session o WHERE o.installation = $1 AND o.revision > 0
+            )) AND withdrawn_at IS NULL ORDER BY changed_at DESC, number DESC LIMIT $2
+            """,
+            [.integer(installation), .integer(Int64(limit))]
+        )
+    }
+
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface] {
         let condition = "cursor IS NOT NULL ORDER BY changed_at, number LIMIT $1"
         return try await all(.maintaining, condition, [.integer(Int64(limit))])

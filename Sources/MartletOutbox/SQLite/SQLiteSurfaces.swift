@@ -74,6 +74,16 @@ struct SQLiteSurfaces: SurfaceStore {
         }
     }
 
+    func surfaces(on installation: Int64, limit: Int) async throws(OutboxError) -> [StoredSurface] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            let condition = """
+                number IN (SELECT surface FROM surface_session WHERE installation = ? AND revision > 0)
+                AND withdrawn_at IS NULL ORDER BY changed_at DESC, number DESC LIMIT ?
+                """
+            return try SurfaceTable(tables.database).all(condition, installation, Int64(limit))
+        }
+    }
+
     func sessions(
         of surface: StoredSurface,
         after installation: Int64,

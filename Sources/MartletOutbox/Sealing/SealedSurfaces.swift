@@ -57,6 +57,11 @@ struct SealedSurfaces: SurfaceStore {
         return try await store.surfacesWithExpression(of: app).map { $0.opened(by: seal) }
     }
 
+    func surfaces(on installation: Int64, limit: Int) async throws(OutboxError) -> [StoredSurface] {
+        let seal = try await keeper.seal()
+        return try await store.surfaces(on: installation, limit: limit).map { $0.opened(by: seal) }
+    }
+
     func sessions(
         of surface: StoredSurface,
         after installation: Int64,

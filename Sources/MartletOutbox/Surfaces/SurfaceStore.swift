@@ -87,6 +87,15 @@ package protocol SurfaceStore: Sendable {
     /// their numbers.
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface]
 
+    /// Returns the surfaces in whose audience an installation was when it was considered last, the latest change first.
+    ///
+    /// - Parameters:
+    ///   - installation: The ``StoredInstallation/number``.
+    ///   - limit: The maximum number of surfaces.
+    /// - Returns: The surfaces, without withdrawn ones. Their current audiences may not include the installation.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func surfaces(on installation: Int64, limit: Int) async throws(OutboxError) -> [StoredSurface]
+
     /// Returns sessions of a surface, each with its installation, in the order of the installations.
     ///
     /// - Parameters:

@@ -15,7 +15,7 @@ internal import MartletTransport
 
 /// A builder of the pushes of one surface to one installation.
 struct SurfacePushBuilder {
-    /// The time for which APNs stores a background push for a phone that is offline, in seconds.
+    /// The time for which APNs stores a push that shows no alert for a phone that is offline, in seconds.
     private static let backgroundLife: Int64 = 86_400
     /// The time for which APNs stores a notification for a phone that is offline, in seconds.
     private static let notificationLife: Int64 = 3_600
@@ -49,12 +49,7 @@ struct SurfacePushBuilder {
         }
         let rendered: SnapshotRenderer.Push
         do throws(APNsError) {
-            rendered = try renderer.render(
-                send.snapshot,
-                to: send.destination,
-                topic: Topic(installation.bundleID),
-                delivery: delivery(of: send)
-            )
+            rendered = try render(send, by: renderer, Topic(installation.bundleID))
         } catch {
             throw APIProblem(400, "\(error)")
         }
@@ -76,6 +71,22 @@ struct SurfacePushBuilder {
         return reason == nil ? push : nil
     }
 
+    private func render(
+        _ send: SurfacePlan.Send,
+        by renderer: SnapshotRenderer,
+        _ topic: Topic
+    ) throws(APNsError) -> SnapshotRenderer.Push {
+        let delivery = self.delivery(of: send)
+        switch send.content {
+        case .widgets:
+            return try renderer.render(.widgets(expiration: delivery.expiration), topic: topic, id: send.id)
+        case .control:
+            return try renderer.render(.controls(expiration: delivery.expiration), topic: topic, id: send.id)
+        case .start, .update, .end, .notification, .background:
+            return try renderer.render(send.snapshot, to: send.destination, topic: topic, delivery: delivery)
+        }
+    }
+
     private func delivery(of send: SurfacePlan.Send) -> SurfaceDelivery {
         var delivery = SurfaceDelivery(id: send.id)
         let life: Int64
@@ -95,7 +106,7 @@ struct SurfacePushBuilder {
             delivery.timestamp = Date(secondsSince1970: timestamp)
             life = Self.policy.longestLife
         case .notification: life = Self.notificationLife
-        case .background: life = Self.backgroundLife
+        case .background, .widgets, .control: life = Self.backgroundLife
         }
         delivery.expiration = PushNotification.Expiration(secondsSince1970: now / 1_000 + life)
         return delivery
@@ -108,7 +119,7 @@ struct SurfacePushBuilder {
     private func collapseID(of send: SurfacePlan.Send) -> String? {
         switch send.content {
         case .update, .end: return nil
-        case .start, .notification, .background:
+        case .start, .notification, .background, .widgets, .control:
             let text = "\(send.snapshot.kind.rawValue) \(surface.surface.id)"
             if let identifier = CollapseID(rawValue: text) { return identifier.rawValue }
             return (try? SHA256.hash(Array(text.utf8))).map { APNsID(hash: $0).description }
@@ -131,7 +142,7 @@ extension SurfacePlan.Send {
         case .start: .activityStart(token)
         case .update: .activity(token)
         case .end: .activityEnd(token)
-        case .notification, .background: .device(token)
+        case .notification, .background, .widgets, .control: .device(token)
         }
     }
 }

@@ -209,7 +209,7 @@ actor SurfaceRunner {
             let app = installation.app
             if expressions[app] == nil { expressions[app] = try await store.surfacesWithExpression(of: app) }
             let named = try await store.surfaces(for: installation.user, installation.id, of: app)
-            let matching = (expressions[app] ?? []).filter { $0.surface.audience.matches(installation) }
+            let matching = (expressions[app] ?? []).filter { $0.surface.audience.contains(installation) }
             try await store.store(named + matching, for: event, at: context.now)
             await rest(since: start)
         }
