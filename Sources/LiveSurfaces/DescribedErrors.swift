@@ -8,5 +8,6 @@ public import MartletCore
     internal import Foundation
 #endif
 
+extension RefusedInstallationRequest: DescribedError {}
 extension SurfaceError: DescribedError {}
 extension WrongSurfaceKind: DescribedError {}

@@ -7,6 +7,8 @@ package struct Outcome: Sendable, Hashable {
         /// Apple has accepted the push.
         case delivered
         /// Apple has rejected the push for good, or the relay has, because the headers break a rule.
+        ///
+        /// It is also the outcome of a request in SQL about a surface that was not carried out.
         case refused
         /// The push expired before Apple accepted it.
         case expired
@@ -24,6 +26,9 @@ package struct Outcome: Sendable, Hashable {
     ///
     /// A push to a user ends so, too, after a 410 for another push has removed the token from its installation.
     package static let formerUserReason = "FormerUser"
+    /// The start of the ``reason`` of a refused request in SQL about a surface; the identifier of the surface and the
+    /// problem follow.
+    package static let surfaceReason = "Surface "
 
     package var state: State
     /// The status of Apple's last answer, or the one with which Apple answers headers that the relay has rejected; nil

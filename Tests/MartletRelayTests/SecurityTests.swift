@@ -148,7 +148,7 @@ import Testing
             let query = route.method + path == "GET/v1/pushes" ? "?app=orders&token=5d3a6a1c" : ""
             let answer = await bench.ask(route.method, path + query, bodies[path] ?? "", key: Self.stranger)
             switch route.path {
-            case "/v1/installation": #expect(answer.status == 401, "\(answer.text)")
+            case "/v1/installation", "/v1/installation/surfaces": #expect(answer.status == 401, "\(answer.text)")
             case "/v1/pushes/{id}": #expect(answer.status == 404, "\(answer.text)")
             case "/v1/pushes:batch", "/v1/events": continue
             case _ where route.path.contains("{app}"), "/v1/pushes", "/v1/drain", "/v1/backup",

@@ -122,6 +122,12 @@ struct SurfaceModel: Sendable {
         }
     }
 
+    func surfaces(on installation: Int64, limit: Int) -> [StoredSurface] {
+        let shown = Set(sessions.filter { $0.installation == installation && $0.revision > 0 }.map(\.surface))
+        let found = surfaces.filter { shown.contains($0.number) && $0.withdrawnAt == nil }
+        return Array(found.sorted { ($0.changedAt, $0.number) > ($1.changedAt, $1.number) }.prefix(limit))
+    }
+
     func unfinished(limit: Int) -> [StoredSurface] {
         let unfinished = surfaces.filter { $0.cursor != nil }
         return Array(unfinished.sorted { ($0.changedAt, $0.number) < ($1.changedAt, $1.number) }.prefix(limit))
@@ -314,6 +320,7 @@ extension OutboxModel {
 /// The surfaces of a model.
 struct ModelSurfaces: SurfaceStore {
     let disk: ModelOutbox.Disk
+    var enqueued: (any EnqueuedSurfaceStore)? { nil }
 
     func put(_ surface: Surface, if condition: SurfacePrecondition, limit: Int, at now: Int64) -> SurfaceChange {
         disk.model.withLock { $0.surfaces.put(surface, if: condition, limit: limit, at: now) }
@@ -341,6 +348,10 @@ struct ModelSurfaces: SurfaceStore {
 
     func surfacesWithExpression(of app: String) -> [StoredSurface] {
         disk.model.withLock { $0.surfaces.surfacesWithExpression(of: app) }
+    }
+
+    func surfaces(on installation: Int64, limit: Int) -> [StoredSurface] {
+        disk.model.withLock { $0.surfaces.surfaces(on: installation, limit: limit) }
     }
 
     func sessions(of surface: StoredSurface, after installation: Int64, limit: Int) -> [DueSession] {

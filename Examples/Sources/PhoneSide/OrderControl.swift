@@ -23,6 +23,7 @@
         var previewValue: Bool { false }
 
         func currentValue() async throws -> Bool {
+            await readSnapshots()
             guard case .found(let entry) = storedEntry(of: ControlEntry.self) else { return false }
             return entry.value ?? false
         }

@@ -13,7 +13,7 @@
         let stored: StoredEntry<Entry>
     }
 
-    /// A timeline of one entry: the app reloads it when a push has stored another.
+    /// A timeline of one entry: the app reloads it when a push has stored another, and a push of the type widgets does.
     struct StoredEntryProvider<Surface: SurfaceEntry>: TimelineProvider {
         func placeholder(in context: Context) -> StoredTimelineEntry<Surface> {
             StoredTimelineEntry(date: .now, stored: .empty)
@@ -27,7 +27,10 @@
             in context: Context,
             completion: @escaping @Sendable (Timeline<StoredTimelineEntry<Surface>>) -> Void
         ) {
-            completion(Timeline(entries: [StoredTimelineEntry(date: .now, stored: storedEntry())], policy: .never))
+            Task {
+                await readSnapshots()
+                completion(Timeline(entries: [StoredTimelineEntry(date: .now, stored: storedEntry())], policy: .never))
+            }
         }
     }
 

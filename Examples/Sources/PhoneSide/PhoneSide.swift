@@ -41,6 +41,21 @@
         let received = try SurfaceSnapshot.parse(received: bytes)
         for warning in received.warnings { print(warning) }
         guard case .snapshot(let snapshot, _) = received else { return }
+        store(snapshot)
+        WidgetCenter.shared.reloadAllTimelines()
+        ControlCenter.shared.reloadAllControls()
+    }
+
+    /// Reads the snapshots to show from the relay, and stores them: a push that reloads widgets or controls has none.
+    func readSnapshots() async {
+        let send = InstallationClient.urlSession(to: relay)
+        // Without an answer, the extension shows the entries that were stored before.
+        let snapshots = try? await InstallationClient.snapshotsForExtension(storage: keychain, send: send)
+        // The surface that changed last is stored last, and shown.
+        for snapshot in (snapshots ?? []).reversed() { store(snapshot) }
+    }
+
+    private func store(_ snapshot: SurfaceSnapshot) {
         switch snapshot {
         case .widget(let snapshot): store(snapshot.entry, for: snapshot.surfaceID)
         case .control(let snapshot): store(snapshot.entry, for: snapshot.surfaceID)
@@ -48,8 +63,6 @@
         case .standBy(let snapshot): store(snapshot.entry, for: snapshot.surfaceID)
         case .liveActivity, .notification: break
         }
-        WidgetCenter.shared.reloadAllTimelines()
-        ControlCenter.shared.reloadAllControls()
     }
 
     private func store<Entry: SurfaceEntry>(_ entry: Entry, for surfaceID: String) {

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 
--- The functions for back ends in any language, which enqueue a push in a transaction of their own.
+-- The functions for back ends in any language, which enqueue a push, or a request about a surface, in a transaction of
+-- their own.
 
 CREATE FUNCTION martlet.milliseconds(p_time timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
     SELECT floor(extract(epoch FROM p_time) * 1000)::bigint
@@ -153,3 +154,81 @@ CREATE CONSTRAINT TRIGGER superseding AFTER INSERT ON martlet.superseding
 COMMENT ON FUNCTION martlet.enqueue IS
     'Stores a push for the relays to send, as part of the caller''s transaction. Returns its apns-id, or null when '
     'Apple has reported the token as unregistered. A repeated call with the same id and push has no effect.';
+
+-- Adds a request about a surface, without a JSON to withdraw it, and returns the identifier of the request.
+CREATE FUNCTION martlet.add_surface_request(
+    p_app text, p_surface text, p_request json, p_is_absent boolean, p_revision bigint
+) RETURNS uuid LANGUAGE plpgsql AS $$
+DECLARE
+    request_id uuid := gen_random_uuid();
+    app_number bigint := (SELECT a.number FROM martlet.app a WHERE a.name = p_app);
+    body text := p_request::text;
+    limit_bytes integer := 262144;
+BEGIN
+    IF app_number IS NULL THEN
+        RAISE EXCEPTION 'no relay serves the app %', p_app
+            USING ERRCODE = '22023', HINT = 'Name an app of the configuration of a relay that has started.';
+    END IF;
+    IF (p_surface COLLATE "C" ~ '^[!-~]{1,120}$') IS NOT TRUE THEN
+        RAISE EXCEPTION 'id must be 1 to 120 visible ASCII characters' USING ERRCODE = '22023';
+    END IF;
+    IF json_typeof(p_request) <> 'object' THEN
+        RAISE EXCEPTION 'request must be a JSON object' USING ERRCODE = '22023';
+    END IF;
+    IF octet_length(body) > limit_bytes THEN
+        RAISE EXCEPTION 'request has % bytes; the maximum is %', octet_length(body), limit_bytes
+            USING ERRCODE = '22023';
+    END IF;
+    IF p_revision < 1 OR p_is_absent AND p_revision IS NOT NULL THEN
+        RAISE EXCEPTION 'revision must be positive, and not be given with is_absent' USING ERRCODE = '22023';
+    END IF;
+    INSERT INTO martlet.surface_request (app, id, surface, caller, request, is_absent, revision, created_at)
+    VALUES (
+        app_number, request_id, p_surface, 'role ' || session_user, body, coalesce(p_is_absent, false), p_revision,
+        martlet.milliseconds(clock_timestamp())
+    );
+    -- After the insertion, which waits for the transaction that seals the outbox.
+    IF EXISTS (SELECT FROM martlet.sealed_key) THEN
+        RAISE EXCEPTION 'the outbox is sealed, and the database has no key to seal a surface'
+            USING ERRCODE = '55000', HINT = 'Send the surface to a relay, over HTTP.';
+    END IF;
+    RETURN request_id;
+END $$;
+
+CREATE FUNCTION martlet.enqueue_surface(
+    app text,
+    id text,
+    request json,
+    is_absent boolean DEFAULT false,
+    revision bigint DEFAULT NULL
+) RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path = martlet, pg_temp AS $$
+BEGIN
+    IF request IS NULL THEN
+        RAISE EXCEPTION 'request must be a JSON object'
+            USING ERRCODE = '22023', HINT = 'martlet.enqueue_withdrawal withdraws a surface.';
+    END IF;
+    RETURN martlet.add_surface_request(app, id, request, is_absent, revision);
+END $$;
+
+CREATE FUNCTION martlet.enqueue_withdrawal(app text, id text, revision bigint DEFAULT NULL)
+RETURNS uuid LANGUAGE sql SECURITY DEFINER SET search_path = martlet, pg_temp AS $$
+    SELECT martlet.add_surface_request(app, id, NULL, false, revision)
+$$;
+
+-- Numbers a request again at the commit, so that the later one of two transactions that wait for each other has the
+-- greater number, wherever in the transaction it was added.
+CREATE FUNCTION martlet.number_surface_request() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = martlet, pg_temp AS $$
+BEGIN
+    UPDATE martlet.surface_request r SET number = DEFAULT WHERE r.number = NEW.number;
+    RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER numbering AFTER INSERT ON martlet.surface_request
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION martlet.number_surface_request();
+
+COMMENT ON FUNCTION martlet.enqueue_surface IS
+    'Stores a surface, as part of the caller''s transaction. A relay checks the request, which has the members of PUT, '
+    'after the commit. Returns the identifier of the request, by which GET /v1/pushes/{id} shows that it was refused.';
+COMMENT ON FUNCTION martlet.enqueue_withdrawal IS
+    'Withdraws a surface, as part of the caller''s transaction. Returns the identifier of the request, by which '
+    'GET /v1/pushes/{id} shows that it was refused.';

@@ -6,8 +6,9 @@
 -- Stores the data key of an outbox, unless it has one. Relays then seal the rows.
 CREATE FUNCTION martlet.add_sealed_key(p_id bytea, p_number bigint, p_bytes bytea) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    -- Waits for transactions that register nodes and store plain values. Those that come later find the key.
-    LOCK TABLE martlet.sealed_key, martlet.node, martlet.push IN SHARE ROW EXCLUSIVE MODE;
+    -- Waits for transactions that register nodes and store plain values. Those that come later find the key. Relays
+    -- seal the surfaces of requests when they carry them out.
+    LOCK TABLE martlet.sealed_key, martlet.node, martlet.push, martlet.surface_request IN SHARE ROW EXCLUSIVE MODE;
     IF EXISTS (SELECT FROM martlet.sealed_key) THEN RETURN; END IF;
     -- A relay without keys is refused only when it registers. One with an expired lease may renew it.
     IF (SELECT count(*) FROM martlet.node) > 1 THEN

@@ -98,6 +98,49 @@ BEGIN
     ) e WHERE a.number = e.app;
 END $$;
 
+-- Carries out a request of a back end with the values of martlet.put_surface, and removes it unless the change is
+-- `refused` or `full`. Returns nothing for a request that was removed before.
+CREATE FUNCTION martlet.carry_out_surface_request(
+    p_number bigint, p_audience_kind text, p_audience text, p_users text[], p_fingerprint bytea, p_request bytea,
+    p_ends_at bigint, p_limit bigint, p_now bigint
+) RETURNS TABLE (result text, surface martlet.surface) LANGUAGE plpgsql
+{index_settings} AS $$
+#variable_conflict use_column
+DECLARE
+    asked martlet.surface_request;
+    change record;
+BEGIN
+    SELECT r.* INTO asked FROM martlet.surface_request r WHERE r.number = p_number FOR UPDATE;
+    IF asked.number IS NULL THEN RETURN; END IF;
+    IF asked.request IS NULL THEN
+        SELECT * INTO change FROM martlet.withdraw_surface(
+            asked.app, asked.surface, asked.is_absent, asked.revision, p_now
+        );
+    ELSE
+        SELECT * INTO change FROM martlet.put_surface(
+            asked.app, asked.surface, asked.caller, p_audience_kind, p_audience, p_users, p_fingerprint, p_request,
+            p_ends_at, asked.is_absent, asked.revision, p_limit, p_now
+        );
+    END IF;
+    IF change.result IN ('changed', 'unchanged') THEN
+        DELETE FROM martlet.surface_request r WHERE r.number = p_number;
+    END IF;
+    RETURN QUERY SELECT change.result, change.surface;
+END $$;
+
+-- Refuses a request of a back end, which gets an outcome as a refused push does, and returns its time of creation;
+-- returns nothing for a request that was removed before.
+CREATE FUNCTION martlet.refuse_surface_request(
+    p_number bigint, p_is_production boolean, p_status bigint, p_reason text, p_now bigint
+) RETURNS SETOF bigint LANGUAGE sql AS $$
+    WITH refused AS (DELETE FROM martlet.surface_request r WHERE r.number = p_number RETURNING r.*)
+    INSERT INTO martlet.outcome (
+        apns_id, app, is_production, state, status, reason, attempts, unknown_tries, accepted_at, ended_at
+    )
+    SELECT r.id, r.app, p_is_production, 'refused', p_status, p_reason, 0, 0, r.created_at, p_now FROM refused r
+    RETURNING accepted_at
+$$;
+
 -- Withdraws surfaces whose end has passed, and deletes those that were withdrawn before a time and have no sessions;
 -- returns their number. One that another transaction changes is left to the next call.
 CREATE FUNCTION martlet.end_surfaces(p_before bigint, p_now bigint, p_limit bigint)

@@ -351,6 +351,20 @@ CREATE INDEX surface_unfinished ON martlet.surface (changed_at, number) WHERE cu
 CREATE INDEX surface_end ON martlet.surface (ends_at) WHERE ends_at IS NOT NULL AND withdrawn_at IS NULL;
 CREATE INDEX surface_withdrawn ON martlet.surface (withdrawn_at) WHERE withdrawn_at IS NOT NULL;
 
+-- The requests of back ends in SQL to store or to withdraw surfaces, until a relay has carried them out or refused
+-- them, in the order of their numbers. `request` is the text of the JSON, null to withdraw the surface.
+CREATE TABLE martlet.surface_request (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    app bigint NOT NULL,
+    id uuid NOT NULL,
+    surface text COLLATE "C" NOT NULL,
+    caller text NOT NULL,
+    request text,
+    -- The condition that the surface must meet: it must not exist, or have a revision, which is null for any.
+    is_absent boolean NOT NULL, revision bigint,
+    created_at bigint NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
+
 -- The users of audiences, by whom the surfaces of an installation are found.
 CREATE TABLE martlet.surface_user (
     app bigint NOT NULL,

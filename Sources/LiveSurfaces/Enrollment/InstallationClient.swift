@@ -25,12 +25,10 @@ public actor InstallationClient {
         case development
     }
 
-    /// A function that sends a request to `/v1/installation` of the relay, and returns the answer with any status; it
-    /// throws an error if there is no answer.
+    /// A function that sends a request to its path at the relay, and returns the answer with any status; it throws an
+    /// error if there is no answer.
     public typealias Send = @Sendable (InstallationRequest) async throws -> InstallationAnswer
 
-    /// The maximum time for a ticket and for an answer.
-    private static let requestTime = Duration.seconds(60)
     /// The delay after which a storage that failed is used again.
     private static let storageDelay = Duration.seconds(60)
 
@@ -158,6 +156,43 @@ public actor InstallationClient {
         _ = try await send(request)
     }
 
+    // MARK: Surfaces
+
+    /// Returns the snapshots that the phone shall show, those of the surfaces that changed last first.
+    ///
+    /// The app stores their entries for its extensions, and reloads the widgets and the controls that show them. Call
+    /// it when the app comes to the foreground: pushes to widgets and controls have no content, and the system does not
+    /// deliver all background pushes.
+    ///
+    /// - Returns: The snapshots of at most 50 surfaces, without those of unknown kinds and newer versions; empty if no
+    ///   user is signed in, or the app has not enrolled yet.
+    /// - Throws: ``RefusedInstallationRequest`` for an answer with another status than 200, or an error of the storage
+    ///   or of ``Send``.
+    public func snapshots() async throws -> [SurfaceSnapshot] {
+        var current = state
+        if stored == nil, let loaded = try Self.load(from: storage) { current = loaded }
+        // A user who has signed out just now must not see the snapshots of the former one.
+        for change in changes { change(&current) }
+        return try await current.surfacesRequest?.snapshots(through: send) ?? []
+    }
+
+    /// Returns the snapshots that the phone shall show, in an extension of the app, which has no client: the system
+    /// asks an extension for the timeline of a widget, and for the value of a control, after a push that reloads them.
+    ///
+    /// - Parameters:
+    ///   - storage: The storage of the app, which the extension shares.
+    ///   - send: Sends a request.
+    /// - Returns: The snapshots, as by ``snapshots()``.
+    /// - Throws: ``RefusedInstallationRequest`` for an answer with another status than 200, or an error of the storage
+    ///   or of `send`.
+    public static func snapshotsForExtension(
+        storage: any InstallationStorage,
+        send: @escaping Send
+    ) async throws -> [SurfaceSnapshot] {
+        let state = try load(from: storage)
+        return try await state?.surfacesRequest?.snapshots(through: send) ?? []
+    }
+
     // MARK: Progress
 
     /// The problem that delays the next request, or the values that the relay refused; nil after a success.
@@ -214,7 +249,7 @@ public actor InstallationClient {
         case .enroll(let user):
             do {
                 let ticket = ticket
-                let text = try await Self.bounded { try await ticket(user) }
+                let text = try await RequestTimeout.bounded { try await ticket(user) }
                 request = state.enrollment(of: user, with: text)
             } catch {
                 return state.retry(because: "the back end issued no ticket: \(error)", jitter: jitter)
@@ -227,7 +262,7 @@ public actor InstallationClient {
         if case .enroll = step, state.nextStep != step { return .zero }
         do {
             let send = send
-            let answer = try await Self.bounded { try await send(request) }
+            let answer = try await RequestTimeout.bounded { try await send(request) }
             let delay = state.receive(answer, to: request, jitter: jitter)
             // A failure is reported by the next step.
             _ = applyAndSave()
@@ -264,27 +299,5 @@ public actor InstallationClient {
     /// Returns the stored state; nil if there is none, or it was stored by an incompatible version.
     private static func load(from storage: any InstallationStorage) throws -> InstallationState? {
         try storage.load().flatMap { try? JSONDecoder().decode(InstallationState.self, from: Data($0)) }
-    }
-
-    // MARK: Time
-
-    private struct Timeout: Error, CustomStringConvertible {
-        var description: String { "no result within \(InstallationClient.requestTime.components.seconds) seconds" }
-    }
-
-    /// Returns the result of an operation, which is cancelled after ``requestTime``.
-    private static func bounded<Value: Sendable>(
-        _ operation: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value.self) { group in
-            group.addTask { try await operation() }
-            group.addTask {
-                try await Task.sleep(for: requestTime)
-                throw Timeout()
-            }
-            defer { group.cancelAll() }
-            guard let value = try await group.next() else { throw Timeout() }
-            return value
-        }
     }
 }

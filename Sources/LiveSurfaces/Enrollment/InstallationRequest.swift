@@ -2,7 +2,7 @@
 
 internal import MartletCore
 
-/// A request of an app to `/v1/installation` of a relay.
+/// A request of an app to a relay, about its installation.
 public struct InstallationRequest: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     enum Purpose: Sendable, Hashable {
         /// An enrollment as a user, with these members.
@@ -10,6 +10,8 @@ public struct InstallationRequest: Sendable, Hashable, CustomStringConvertible, 
         /// A change of these members; nil removes one.
         case report([MemberPath: MemberValue?])
         case removal
+        /// The read of the surfaces that the installation shall show.
+        case surfaces
     }
 
     let purpose: Purpose
@@ -25,16 +27,20 @@ public struct InstallationRequest: Sendable, Hashable, CustomStringConvertible, 
             switch purpose {
             case .enrollment(_, let members): members.mapValues(Optional.some).mergePatch.encoded()
             case .report(let changes): changes.mergePatch.encoded()
-            case .removal: []
+            case .removal, .surfaces: []
             }
     }
 
-    /// The method: `POST`, `PATCH` or `DELETE`.
+    /// The path at the relay: `/v1/installation` or `/v1/installation/surfaces`.
+    public var path: String { purpose == .surfaces ? "/v1/installation/surfaces" : "/v1/installation" }
+
+    /// The method: `POST`, `PATCH`, `DELETE` or `GET`.
     public var method: String {
         switch purpose {
         case .enrollment: "POST"
         case .report: "PATCH"
         case .removal: "DELETE"
+        case .surfaces: "GET"
         }
     }
 
@@ -42,10 +48,19 @@ public struct InstallationRequest: Sendable, Hashable, CustomStringConvertible, 
     public var authorization: String { "Bearer \(credential)" }
 
     /// The method and the size, without the credential and the tokens.
-    public var description: String { "\(method) /v1/installation (\(body.count.counted("byte")))" }
+    public var description: String { "\(method) \(path) (\(body.count.counted("byte")))" }
 
     /// A mirror without the credential and the tokens, so that dumps do not contain them.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension InstallationRequest {
+    /// Sends the request, and returns the snapshots in the answer.
+    func snapshots(through send: @escaping InstallationClient.Send) async throws -> [SurfaceSnapshot] {
+        let answer = try await RequestTimeout.bounded { try await send(self) }
+        guard answer.status == 200 else { throw RefusedInstallationRequest(answer: answer) }
+        return answer.snapshots
+    }
 }
 
 /// An answer of a relay to an ``InstallationRequest``.
@@ -81,6 +96,28 @@ public struct InstallationAnswer: Sendable, CustomStringConvertible, CustomRefle
 
     /// A mirror without the body, which may contain a secret.
     public var customMirror: Mirror { Mirror(self, children: ["status": status]) }
+}
+
+extension InstallationAnswer {
+    /// The snapshots of the surfaces in the answer, without those that this module does not know.
+    var snapshots: [SurfaceSnapshot] {
+        let all = (json["surfaces"]?.elements ?? []).flatMap { $0["snapshots"]?.elements ?? [] }
+        return all.compactMap { (snapshot) -> SurfaceSnapshot? in
+            guard case .snapshot(let known, _)? = try? SurfaceSnapshot.parse(received: snapshot.encoded()) else {
+                return nil
+            }
+            return known
+        }
+    }
+}
+
+/// An error for a read of an ``InstallationClient`` that the relay did not answer with status 200.
+public struct RefusedInstallationRequest: Error, Sendable, CustomStringConvertible {
+    /// The answer: with status 401 the installation was removed, and the client enrolls again with its next report.
+    public let answer: InstallationAnswer
+
+    /// The status and the relay's description of the problem.
+    public var description: String { answer.description }
 }
 
 /// A place for the state of an ``InstallationClient``, which contains the secret of the installation.

@@ -153,6 +153,11 @@ struct InstallationState: Sendable, Hashable, Codable {
         )
     }
 
+    /// The read of the surfaces that the installation shall show; nil if there is no installation.
+    var surfacesRequest: InstallationRequest? {
+        installation.map { InstallationRequest(.surfaces, credential: $0.secret) }
+    }
+
     /// Marks the members of a request as sent.
     ///
     /// The state must be stored before the request is sent.

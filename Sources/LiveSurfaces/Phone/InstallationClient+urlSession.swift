@@ -36,7 +36,9 @@
         public static func urlSession(to relay: String) -> Send {
             let session = URLSession(configuration: .ephemeral)
             return { request in
-                guard let url = URL(string: relay)?.appending(path: "v1/installation") else { throw URLError(.badURL) }
+                guard let url = URL(string: relay)?.appending(path: String(request.path.dropFirst())) else {
+                    throw URLError(.badURL)
+                }
                 var message = URLRequest(url: url)
                 message.httpMethod = request.method
                 message.setValue(request.authorization, forHTTPHeaderField: "authorization")

@@ -82,6 +82,22 @@ package struct SnapshotRenderer: Sendable {
         }
     }
 
+    /// Renders a notification as a push that is sent later.
+    ///
+    /// - Parameters:
+    ///   - notification: The notification.
+    ///   - topic: The app's bundle identifier, without any suffix.
+    ///   - id: The identifier of the push, for the error.
+    /// - Returns: The push.
+    /// - Throws: ``APNsError`` with the code `invalid` when the payload cannot be encoded.
+    package func render(
+        _ notification: PushNotification,
+        topic: Topic,
+        id: APNsID
+    ) throws(APNsError) -> Push {
+        try push(notification, topic: topic, id, after: .zero)
+    }
+
     private func push(
         _ notification: PushNotification,
         topic: Topic,

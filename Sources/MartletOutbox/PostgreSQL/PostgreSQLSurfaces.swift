@@ -7,7 +7,7 @@ internal import MartletPostgreSQL
 ///
 /// Changes of callers use the connection of short statements. The work of a relay uses the one of long statements: it
 /// must not delay the pushes that are sent singly.
-struct PostgreSQLSurfaces: SurfaceStore {
+struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     let outbox: PostgreSQLOutbox
 
     // MARK: Surfaces
@@ -20,16 +20,17 @@ struct PostgreSQLSurfaces: SurfaceStore {
     ) async throws(OutboxError) -> SurfaceChange {
         let app = try await outbox.apps.number(of: surface.app)
         let audience = surface.audience.columns
-        let users: [String] = if case .users(let names) = surface.audience { names } else { [] }
-        return try await change(
+        let result = try await change(
             "put_surface(\(Parameter.places(13)))",
             [
                 .integer(app), .text(surface.id), .text(surface.caller), .text(audience.kind), .text(audience.text),
-                .texts(users), .bytes(surface.fingerprint), .bytes(surface.request), .integer(surface.endsAt),
-                .flag(condition.isAbsence), .integer(condition.revision), .integer(Int64(limit)), .integer(now),
+                .texts(surface.audience.userNames), .bytes(surface.fingerprint), .bytes(surface.request),
+                .integer(surface.endsAt), .flag(condition.isAbsence), .integer(condition.revision),
+                .integer(Int64(limit)), .integer(now),
             ],
             of: surface.app
         )
+        return result ?? .refused(nil)
     }
 
     func withdraw(
@@ -39,36 +40,37 @@ struct PostgreSQLSurfaces: SurfaceStore {
         at now: Int64
     ) async throws(OutboxError) -> SurfaceChange {
         let number = try await outbox.apps.number(of: app)
-        return try await change(
+        let result = try await change(
             "withdraw_surface(\(Parameter.places(5)))",
             [
                 .integer(number), .text(id), .flag(condition.isAbsence), .integer(condition.revision), .integer(now),
             ],
             of: app
         )
+        return result ?? .refused(nil)
     }
 
-    /// Calls a function that changes a surface.
-    private func change(
+    /// Calls a function that changes a surface; returns nil if it returns no row.
+    func change(
         _ call: String,
         _ parameters: [Parameter],
         of app: String
-    ) async throws(OutboxError) -> SurfaceChange {
+    ) async throws(OutboxError) -> SurfaceChange? {
         try await outbox.connections.query(
             .watching,
             """
             SELECT \(SurfaceRow.columns), c.result FROM martlet.\(call) c CROSS JOIN LATERAL (SELECT (c.surface).*) s
             """,
             parameters
-        ) { rows in
-            let row = rows.first
+        ) { (rows) -> SurfaceChange? in
+            guard let row = rows.first else { return nil }
             // The columns of an unknown surface are null.
-            let stored = row?.optionalInteger(at: 0) == nil ? nil : row.map { StoredSurface($0, app: app) }
-            return switch (row?.text(at: 14) ?? "", stored) {
-            case ("changed", let stored?): .changed(stored)
-            case ("unchanged", let stored?): .unchanged(stored)
-            case ("full", _): .full
-            default: .refused(stored)
+            let stored = row.optionalInteger(at: 0) == nil ? nil : StoredSurface(row, app: app)
+            switch (row.text(at: 14), stored) {
+            case ("changed", let stored?): return .changed(stored)
+            case ("unchanged", let stored?): return .unchanged(stored)
+            case ("full", _): return .full
+            default: return .refused(stored)
             }
         }
     }
@@ -132,6 +134,18 @@ struct PostgreSQLSurfaces: SurfaceStore {
             """,
             [.integer(number)]
         ) { rows in rows.all.map { StoredSurface($0, app: app) } }
+    }
+
+    func surfaces(on installation: Int64, limit: Int) async throws(OutboxError) -> [StoredSurface] {
+        try await all(
+            .enrolling,
+            """
+            number = ANY (ARRAY(
+                SELECT o.surface FROM martlet.surface_session o WHERE o.installation = $1 AND o.revision > 0
+            )) AND withdrawn_at IS NULL ORDER BY changed_at DESC, number DESC LIMIT $2
+            """,
+            [.integer(installation), .integer(Int64(limit))]
+        )
     }
 
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface] {

@@ -6,6 +6,7 @@ internal import MartletSQLite
 struct SQLiteSurfaces: SurfaceStore {
     /// The outbox, whose transactions run the statements.
     let outbox: SQLiteOutbox
+    var enqueued: (any EnqueuedSurfaceStore)? { nil }
 
     func put(
         _ surface: Surface,
@@ -81,6 +82,16 @@ struct SQLiteSurfaces: SurfaceStore {
         try await outbox.read { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return [] }
             return try SurfaceTable(tables.database).allWithExpression(app)
+        }
+    }
+
+    func surfaces(on installation: Int64, limit: Int) async throws(OutboxError) -> [StoredSurface] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            let condition = """
+                number IN (SELECT surface FROM surface_session WHERE installation = ? AND revision > 0)
+                AND withdrawn_at IS NULL ORDER BY changed_at DESC, number DESC LIMIT ?
+                """
+            return try SurfaceTable(tables.database).all(condition, installation, Int64(limit))
         }
     }
 

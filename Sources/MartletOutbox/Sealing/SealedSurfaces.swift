@@ -8,6 +8,9 @@ internal import MartletTransport
 struct SealedSurfaces: SurfaceStore {
     let store: any SurfaceStore
     let keeper: SealKeeper
+    var enqueued: (any EnqueuedSurfaceStore)? {
+        store.enqueued.map { SealedEnqueuedSurfaces(store: $0, keeper: keeper) }
+    }
 
     func put(
         _ surface: Surface,
@@ -62,6 +65,11 @@ struct SealedSurfaces: SurfaceStore {
         try await store.surfacesWithExpression(of: app)
     }
 
+    func surfaces(on installation: Int64, limit: Int) async throws(OutboxError) -> [StoredSurface] {
+        let seal = try await keeper.seal()
+        return try await store.surfaces(on: installation, limit: limit).map { $0.opened(by: seal) }
+    }
+
     func sessions(
         of surface: StoredSurface,
         after installation: Int64,
@@ -113,6 +121,37 @@ struct SealedSurfaces: SurfaceStore {
 
     func endSurfaces(withdrawnBefore time: Int64, at now: Int64, limit: Int) async throws(OutboxError) -> Int {
         try await store.endSurfaces(withdrawnBefore: time, at: now, limit: limit)
+    }
+}
+
+/// The requests that back ends have stored before the outbox was sealed.
+private struct SealedEnqueuedSurfaces: EnqueuedSurfaceStore {
+    let store: any EnqueuedSurfaceStore
+    let keeper: SealKeeper
+
+    func enqueuedSurfaces(limit: Int) async throws(OutboxError) -> [EnqueuedSurface] {
+        try await store.enqueuedSurfaces(limit: limit)
+    }
+
+    func carryOut(
+        _ request: EnqueuedSurface,
+        with surface: Surface?,
+        limit: Int,
+        at now: Int64
+    ) async throws(OutboxError) -> SurfaceChange? {
+        let seal = try await keeper.seal()
+        var sealed: Surface?
+        if let surface { sealed = try OutboxError.mapping { () throws(CryptographyError) in try seal.seal(surface) } }
+        return try await store.carryOut(request, with: sealed, limit: limit, at: now)?.opened(by: seal)
+    }
+
+    func refuse(
+        _ request: EnqueuedSurface,
+        with outcome: Outcome,
+        in environment: PushEnvironment,
+        at now: Int64
+    ) async throws(OutboxError) -> PushStatus? {
+        try await store.refuse(request, with: outcome, in: environment, at: now)
     }
 }
 

@@ -60,6 +60,9 @@ extension SurfaceAudience {
         }
     }
 
+    /// The users of the audience, by whom the surfaces of an installation are found; empty for another audience.
+    var userNames: [String] { if case .users(let users) = self { users } else { [] } }
+
     /// Creates an audience from its columns; nil for other texts.
     fileprivate init?(kind: String, text: String) {
         switch kind {

@@ -22,6 +22,9 @@
 ///
 /// Times are milliseconds since 1970. Methods can be called concurrently. Texts may not contain control characters.
 package protocol SurfaceStore: Sendable {
+    /// The requests of back ends in SQL; nil for a store that only relays can write to.
+    var enqueued: (any EnqueuedSurfaceStore)? { get }
+
     /// Stores a surface: a new one, or the new state of a stored one.
     ///
     /// The condition is checked first. Then a stored surface with the same fingerprint, audience and end, which was not
@@ -104,6 +107,15 @@ package protocol SurfaceStore: Sendable {
     /// Their requests and fingerprints are empty: an app may have very many of these surfaces, and all of them are
     /// compared with each installation that has changed.
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface]
+
+    /// Returns the surfaces in whose audience an installation was when it was considered last, the latest change first.
+    ///
+    /// - Parameters:
+    ///   - installation: The ``StoredInstallation/number``.
+    ///   - limit: The maximum number of surfaces.
+    /// - Returns: The surfaces, without withdrawn ones. Their current audiences may not include the installation.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func surfaces(on installation: Int64, limit: Int) async throws(OutboxError) -> [StoredSurface]
 
     /// Returns sessions of a surface, each with its installation, in the order of the installations.
     ///

@@ -13,9 +13,12 @@ extension RelayAPI {
 
     private static let secret = RouteAccess.ownCredential("the secret of an installation")
 
+    /// The maximum number of surfaces in an answer to an app: those with the largest snapshots have 1.6 MB.
+    private static let surfaceLimit = 50
+
     /// Routes for apps on phones.
     ///
-    /// All have the same path, the only one that phones have to reach.
+    /// Phones have to reach only the paths that begin with `/v1/installation`.
     static let enrollmentRoutes: [Route] = [
         Route(
             method: "POST",
@@ -59,6 +62,21 @@ extension RelayAPI {
             let registry = call.parts.registry
             let stored = try await APIProblem.wrapping(await registry.installation(call.fields["authorization"]))
             return .json(stored.installation.json)
+        },
+        Route(
+            method: "GET",
+            path: "/v1/installation/surfaces",
+            summary: "The surfaces that the installation of the secret shall show, the latest changes first",
+            access: secret,
+            answers: [RouteAnswer(200, "At most \(surfaceLimit) surfaces", .schema("DesiredSurfaces"))],
+            problems: [429, 503]
+        ) { (call) throws(APIProblem) in
+            let registry = call.parts.registry
+            let stored = try await APIProblem.wrapping(await registry.installation(call.fields["authorization"]))
+            let store = call.parts.outbox.surfaces
+            let found = try await call.parts.read(await store.surfaces(on: stored.number, limit: surfaceLimit))
+            let surfaces = await StoredSurface.json(of: found, for: stored.installation)
+            return .json(["surfaces": surfaces])
         },
         Route(
             method: "PATCH",

@@ -126,7 +126,7 @@ extension RelayAPI {
                 "properties": {
                   "status": {"type": "integer"},
                   "reason": {"type": "string",
-                    "description": "Apple's reason or the error; Damaged and FormerUser: the relay did not send it"},
+                    "description": "Apple's reason or the error; Damaged, FormerUser, Surface: the relay's"},
                   "unregistered-at": {"$ref": "#/components/schemas/Milliseconds"},
                   "unique-id": {"type": "string", "description": "apns-unique-id, in development only"}
                 }

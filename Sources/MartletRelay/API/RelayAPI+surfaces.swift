@@ -146,7 +146,7 @@ extension RelayAPI {
                 await store.withdraw(id, of: app, if: condition, at: now),
                 remedy: "GET /v1/apps/{app}/surfaces/{id} shows whether it is withdrawn"
             )
-            if case .refused(nil) = change { throw APIProblem(unknownSurface: id) }
+            if case .refused(nil) = change { throw APIProblem.unknownSurface(id) }
             return try await call.finish(change)
         },
     ]
@@ -175,7 +175,7 @@ extension APICall<RelayAPI.Service> {
         let id = try surfaceID()
         let store = parts.outbox.surfaces
         let stored = try await parts.read(await store.surface(id, of: app))
-        guard let stored else { throw APIProblem(unknownSurface: id) }
+        guard let stored else { throw APIProblem.unknownSurface(id) }
         return stored
     }
 
@@ -189,12 +189,7 @@ extension APICall<RelayAPI.Service> {
             return stored.answer(to: caller, status: stored.revision == 1 ? 201 : 200)
         case .unchanged(let stored): return stored.answer(to: caller)
         case .refused(let stored): throw APIProblem(conditionUnmetBy: stored)
-        case .full:
-            throw APIProblem(
-                429,
-                "the app has \(RelayAPI.Service.surfaceLimit) surfaces that are not withdrawn: withdraw others",
-                retryAfter: 60
-            )
+        case .full: throw APIProblem.tooManySurfaces
         }
     }
 }
@@ -232,15 +227,20 @@ extension RelayAPI.Service {
 }
 
 extension APIProblem {
-    fileprivate init(unknownSurface id: String) {
-        self.init(
-            404,
-            "the surface \(ShownValue(id)) does not exist, or was deleted some time after its withdrawal"
-        )
+    /// The problem of an app that has as many surfaces as it may have.
+    static let tooManySurfaces = APIProblem(
+        429,
+        "the app has \(RelayAPI.Service.surfaceLimit) surfaces that are not withdrawn: withdraw others",
+        retryAfter: 60
+    )
+
+    /// Returns the problem of a surface that is not known.
+    static func unknownSurface(_ id: String) -> APIProblem {
+        APIProblem(404, "the surface \(ShownValue(id)) does not exist, or was deleted some time after its withdrawal")
     }
 
     /// Creates the problem of a condition that a surface, nil for an unknown one, does not meet.
-    fileprivate init(conditionUnmetBy stored: StoredSurface?) {
+    init(conditionUnmetBy stored: StoredSurface?) {
         let revision = stored.flatMap { $0.withdrawnAt == nil ? $0.revision : nil }
         let state = revision.map { "has the revision \($0)" } ?? (stored == nil ? "does not exist" : "is withdrawn")
         self.init(412, "the surface \(state), so nothing has changed: read it, and decide whether to change it")

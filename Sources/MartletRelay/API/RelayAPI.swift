@@ -335,6 +335,8 @@ extension Outcome {
         case .expired: "the push would have expired before the next attempt"
         case .dead where reason == Outcome.damagedReason: "the stored content was damaged, so the push was not sent"
         case .dead: "the relay abandoned the push after \(attempts) attempts"
+        case .refused where reason?.hasPrefix(Outcome.surfaceReason) == true:
+            "the request in SQL about a surface breaks a rule, or its condition is not met"
         case .refused where attempts == 0: "the headers break a rule, so the push was not sent"
         case .refused:
             switch RefusalCause(status: status ?? 400, reason: reason.map(APNsReason.init(rawValue:))) {

@@ -20,7 +20,9 @@ enum SurfaceSchemas {
         "priority": {"enum": [10, 5], "default": 10,
           "description": "10 for a change that matters to the user now, 5 for one that can wait"},
         "attributes-type": {"type": "string", "pattern": "^[!-~]{1,128}$",
-          "description": "The app's type of attributes of the Live Activity; SurfaceActivityAttributes by default"}
+          "description": "The app's type of attributes of the Live Activity; SurfaceActivityAttributes by default"},
+        "control": {"type": "string", "pattern": "^[!-~]{1,128}$",
+          "description": "The kind of the control, whose token gets a push that reloads it"}
         """#
 
     private static let endsAt = #"""
@@ -72,6 +74,23 @@ enum SurfaceSchemas {
             "properties": {
               "surfaces": {"type": "array", "items": {"$ref": "#/components/schemas/Surface"}},
               "cursor": {"type": "integer", "description": "The value of `after` for the next request"}
+            }
+          },
+          "DesiredSurfaces": {
+            "type": "object", "required": ["surfaces"],
+            "properties": {
+              "surfaces": {
+                "type": "array",
+                "items": {
+                  "type": "object", "required": ["id", "revision", "changed-at", "snapshots"],
+                  "properties": {
+                    "id": {"$ref": "#/components/schemas/SurfaceID"},
+                    "revision": {"type": "integer"},
+                    "changed-at": {"$ref": "#/components/schemas/Milliseconds"},
+                    "snapshots": {"type": "array", "items": {"type": "object", "required": ["kind", "surfaceId"]}}
+                  }
+                }
+              }
             }
           },
           "SurfaceInstallations": {

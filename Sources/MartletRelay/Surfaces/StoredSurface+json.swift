@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LiveSurfaces
 internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletOutbox
@@ -33,6 +34,25 @@ extension StoredSurface {
             "changed-at": .whole(changedAt), "withdrawn-at": .whole(withdrawnAt),
             "problem": problem.map { .string($0) },
         ])
+    }
+
+    /// Returns the surfaces that an installation shall show for an answer to its app, outside of the event loop.
+    ///
+    /// - Parameters:
+    ///   - surfaces: The surfaces, of which those without the installation in their audience are left out.
+    ///   - installation: The installation.
+    /// - Returns: The surfaces with their snapshots.
+    @concurrent
+    static func json(of surfaces: [StoredSurface], for installation: Installation) async -> JSONValue {
+        .array(
+            surfaces.compactMap { (stored) -> JSONValue? in
+                guard stored.surface.audience.contains(installation), let content = stored.content else { return nil }
+                return JSONValue.members([
+                    "id": .string(stored.surface.id), "revision": .whole(stored.revision),
+                    "changed-at": .whole(stored.changedAt), "snapshots": .array(content.snapshots.map(\.json)),
+                ])
+            }
+        )
     }
 
     /// Returns the answer to a request about the surface, with its revision in `etag`.

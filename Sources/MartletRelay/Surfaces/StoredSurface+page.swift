@@ -47,9 +47,15 @@ extension StoredSurface {
 }
 
 extension SurfaceAudience {
-    /// Returns whether an installation matches the expression of the audience; false for another audience.
-    func matches(_ installation: Installation) -> Bool {
-        if case .matching(let expression) = self { expression.matches(installation) } else { false }
+    /// Returns whether an installation is in the audience.
+    ///
+    /// Users are compared byte by byte: Swift takes some for equal that are not.
+    func contains(_ installation: Installation) -> Bool {
+        switch self {
+        case .users(let users): users.contains { $0.utf8.elementsEqual(installation.user.utf8) }
+        case .installation(let id): id == installation.id
+        case .matching(let expression): expression.matches(installation)
+        }
     }
 
     /// Returns whether the audience names a user, or an installation of the user.

@@ -5,7 +5,7 @@ internal import MartletCore
 internal import MartletHTTPServer
 
 extension SurfaceContent {
-    static let members = ["snapshots", "priority", "attributes-type"]
+    static let members = ["snapshots", "priority", "attributes-type", "control"]
     /// The maximum size in bytes of the stored form: that of six pushes, and members that phones do not get.
     static let byteLimit = 32 << 10
 
@@ -34,12 +34,17 @@ extension SurfaceContent {
         guard hasActivity || !attributesType.isPresent else {
             throw attributesType.error("must be left out without the snapshot of a Live Activity")
         }
+        let control = body["control"]
+        guard snapshots.contains(where: { $0.kind == .control }) || !control.isPresent else {
+            throw control.error("must be left out without the snapshot of a control")
+        }
         let priority = try body["priority"].ifPresent?.surfacePriority()
         let name = try attributesType.isPresent ? TextRule.tokenName.text(of: attributesType) : nil
         self.init(
             snapshots: snapshots,
             isUrgent: priority != .powerAware,
-            attributesType: name ?? SurfaceActivityAttributes.attributesType
+            attributesType: name ?? SurfaceActivityAttributes.attributesType,
+            control: try control.isPresent ? TextRule.tokenName.text(of: control) : nil
         )
     }
 
@@ -62,6 +67,7 @@ extension SurfaceContent {
             "snapshots": .array(SurfaceKind.allCases.compactMap { snapshot($0)?.json }),
             "priority": .integer(isUrgent ? 10 : 5),
             "attributes-type": snapshot(.liveActivity) == nil ? nil : .string(attributesType),
+            "control": control.map { .string($0) },
         ])
     }
 

@@ -11,14 +11,16 @@ struct SurfaceContent: Sendable {
     var isUrgent: Bool
     /// The attributes type of the Live Activity, which names the token that starts it.
     var attributesType: String
+    /// The kind of the control, which names the token that reloads it; nil if it is not known.
+    var control: String?
 
     /// Returns the snapshot of a kind; nil for a kind that the surface does not have.
     func snapshot(_ kind: SurfaceKind) -> SurfaceSnapshot? { snapshots.first { $0.kind == kind } }
 }
 
 extension SurfaceContent {
-    /// The snapshots that are sent to the device token once for each revision: those that are not a Live Activity, and
-    /// not the notification in its place.
+    /// The snapshots that are sent once for each revision: those that are not a Live Activity, and not the notification
+    /// in its place.
     var directSnapshots: [SurfaceSnapshot] {
         let hasActivity = snapshot(.liveActivity) != nil
         return snapshots.filter { $0.kind != .liveActivity && !(hasActivity && $0.kind == .notification) }

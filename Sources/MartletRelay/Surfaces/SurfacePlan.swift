@@ -18,8 +18,12 @@ struct SurfacePlan: Sendable {
             case end(timestamp: Int64)
             /// Shows a notification; the notifications of a surface share one collapse identifier.
             case notification
-            /// Wakes the app in the background with the snapshot, or reloads its widgets or a control.
+            /// Wakes the app in the background with the snapshot.
             case background
+            /// Reloads the widgets of the app, which fetch the snapshot.
+            case widgets
+            /// Reloads a control, which fetches the snapshot.
+            case control
         }
 
         /// The identifier, which no other push has.

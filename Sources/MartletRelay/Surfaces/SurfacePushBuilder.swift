@@ -15,7 +15,7 @@ internal import MartletTransport
 
 /// A builder of the pushes of one surface to one installation.
 struct SurfacePushBuilder {
-    /// The time for which APNs stores a background push for a phone that is offline, in seconds.
+    /// The time for which APNs stores a push that shows no alert for a phone that is offline, in seconds.
     private static let backgroundLife: Int64 = 86_400
     /// The time for which APNs stores a notification for a phone that is offline, in seconds.
     private static let notificationLife: Int64 = 3_600
@@ -80,12 +80,7 @@ struct SurfacePushBuilder {
         }
         let rendered: SnapshotRenderer.Push
         do throws(APNsError) {
-            rendered = try renderer.render(
-                send.snapshot,
-                to: send.destination,
-                topic: Topic(installation.bundleID),
-                delivery: delivery(of: send, at: time)
-            )
+            rendered = try render(send, Topic(installation.bundleID), delivery(of: send, at: time))
         } catch {
             throw APIProblem(400, "\(error)")
         }
@@ -105,6 +100,21 @@ struct SurfacePushBuilder {
         push.count(towards: alertLimit)
         _ = push.wait(for: app.quietHours, in: timeZone, &zones, at: now)
         return push
+    }
+
+    private func render(
+        _ send: SurfacePlan.Send,
+        _ topic: Topic,
+        _ delivery: SurfaceDelivery
+    ) throws(APNsError) -> SnapshotRenderer.Push {
+        switch send.content {
+        case .widgets:
+            try renderer.render(.widgets(expiration: delivery.expiration), topic: topic, id: send.id)
+        case .control:
+            try renderer.render(.controls(expiration: delivery.expiration), topic: topic, id: send.id)
+        case .start, .update, .end, .notification, .background:
+            try renderer.render(send.snapshot, to: send.destination, topic: topic, delivery: delivery)
+        }
     }
 
     /// Returns the differences from the defaults of the kind, for a push that is sent at a time or later.
@@ -127,7 +137,7 @@ struct SurfacePushBuilder {
             delivery.timestamp = Date(secondsSince1970: timestamp)
             life = AssumedActivity.policy.longestLife
         case .notification: life = Self.notificationLife
-        case .background: life = Self.backgroundLife
+        case .background, .widgets, .control: life = Self.backgroundLife
         }
         delivery.expiration = PushNotification.Expiration(secondsSince1970: time / 1_000 + life)
         return delivery
@@ -140,7 +150,7 @@ struct SurfacePushBuilder {
     private func collapseID(of send: SurfacePlan.Send) -> String? {
         switch send.content {
         case .update, .end: return nil
-        case .start, .notification, .background:
+        case .start, .notification, .background, .widgets, .control:
             let text = "\(send.snapshot.kind.rawValue) \(surface.surface.id)"
             if let identifier = CollapseID(rawValue: text) { return identifier.rawValue }
             return (try? SHA256.hash(Array(text.utf8))).map { APNsID(hash: $0).description }
@@ -163,7 +173,7 @@ extension SurfacePlan.Send {
         case .start: .activityStart(token)
         case .update: .activity(token)
         case .end: .activityEnd(token)
-        case .notification, .background: .device(token)
+        case .notification, .background, .widgets, .control: .device(token)
         }
     }
 }

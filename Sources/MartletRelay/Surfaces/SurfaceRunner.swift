@@ -5,7 +5,8 @@ internal import MartletCore
 internal import MartletOutbox
 internal import MartletTransport
 
-/// The part of a relay that brings surfaces to phones: it does the three kinds of work of ``SurfaceStore``.
+/// The part of a relay that brings surfaces to phones: it carries out the requests of an ``EnqueuedSurfaceStore``, and
+/// does the three kinds of work of a ``SurfaceStore``.
 ///
 /// The relay that leads the fleet does the work. When two relays do it for a while, nothing is stored twice, because
 /// the outbox stores a page and a step only if nothing has happened since it was read.
@@ -34,6 +35,7 @@ actor SurfaceRunner {
 
     /// The kinds of work, in their order in a round.
     private enum Work: CaseIterable {
+        case requests
         case ends
         case events
         case pages
@@ -50,7 +52,7 @@ actor SurfaceRunner {
     private static let fullInterval = Duration.milliseconds(250)
     /// The maximum pause after a unit of work.
     private static let longestPause = Duration.seconds(1)
-    /// The maximum number of surfaces, events and sessions that are read at once.
+    /// The maximum number of surfaces, of requests about them, of events and of sessions that are read at once.
     private static let surfaceLimit = 50
     private static let eventLimit = 20
     private static let sessionLimit = 200
@@ -140,6 +142,7 @@ actor SurfaceRunner {
     /// Does a part of a kind of work; returns the time until the next part.
     private func perform(_ work: Work) async throws(OutboxError) -> Duration {
         switch work {
+        case .requests: try await carryOutRequests()
         case .ends: try await endSurfaces()
         case .events: try await handleEvents()
         case .pages: try await storePages()
@@ -170,6 +173,15 @@ actor SurfaceRunner {
                 ["error": .string("\(error)"), "not-logged": omitted > 0 ? .whole(omitted) : nil]
             )
         }
+    }
+
+    /// Carries out requests of back ends in SQL.
+    private func carryOutRequests() async throws(OutboxError) -> Duration {
+        let start = ContinuousClock.now
+        let requests = EnqueuedSurfaces(context: context, dispatcher: dispatcher)
+        let count = try await requests.carryOut(limit: SurfaceRunner.surfaceLimit)
+        if count > 0 { await rest(since: start) }
+        return count < SurfaceRunner.surfaceLimit ? SurfaceRunner.idleInterval : .zero
     }
 
     // MARK: Audiences
@@ -203,7 +215,7 @@ actor SurfaceRunner {
             let app = installation.app
             if expressions[app] == nil { expressions[app] = try await store.surfacesWithExpression(of: app) }
             let named = try await store.surfaces(for: installation.user, installation.id, of: app)
-            let matching = (expressions[app] ?? []).filter { $0.surface.audience.matches(installation) }
+            let matching = (expressions[app] ?? []).filter { $0.surface.audience.contains(installation) }
             try await store.store(named + matching, for: event, at: context.now)
             await rest(since: start)
         }

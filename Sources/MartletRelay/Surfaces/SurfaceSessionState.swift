@@ -57,8 +57,9 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     private(set) var pending: [PendingPush] = []
     /// The last snapshot of the Live Activity that may be on the phone.
     private var lastSnapshot: StoredSnapshot?
-    /// The device token that APNs reported as unregistered last, and the time of that.
-    private var unregisteredDevice: AssumedActivity.ReportedToken?
+    /// The tokens of the other kinds that APNs reported as unregistered, with the times of that, while the installation
+    /// has them.
+    private var unregistered: [AssumedActivity.ReportedToken] = []
     /// The time before which nothing is sent, in milliseconds since 1970.
     private var pausedUntil: Int64 = 0
 
@@ -95,6 +96,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
             at: step.time
         )
         record(results)
+        unregistered.removeAll { known in !installation.tokens.values.contains { $0.token == known.token } }
         if let content, content.snapshot(.liveActivity) != nil {
             activity.desire(
                 ActivitySession.Desired(generation: Int(clamping: revision), isUrgent: content.isUrgent)
@@ -120,10 +122,14 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         let time: Int64
         var plan = SurfacePlan()
 
-        /// The device token; nil if the app has not reported one since APNs reported it as unregistered.
-        func device(_ unregistered: AssumedActivity.ReportedToken?) -> DeviceToken? {
-            guard let token = installation.tokens[Installation.TokenSlot(.device)] else { return nil }
-            return AssumedActivity.ReportedToken(token).isUnregistered(unregistered) ? nil : token.token
+        /// Returns a token; nil if the app has not reported one since APNs reported it as unregistered.
+        func token(
+            _ slot: Installation.TokenSlot,
+            _ unregistered: [AssumedActivity.ReportedToken]
+        ) -> DeviceToken? {
+            guard let known = installation.tokens[slot] else { return nil }
+            let token = AssumedActivity.ReportedToken(known)
+            return unregistered.contains { token.isUnregistered($0) } ? nil : token.token
         }
     }
 
@@ -150,9 +156,9 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
             known.acceptedAt = result.endedAt
         case .refused: known.refused = max(known.refused, push.revision)
         case .unregistered:
-            unregisteredDevice = AssumedActivity.ReportedToken(
-                token: push.token,
-                reportedAt: result.endedAt / 1_000
+            unregistered.removeAll { $0.token == push.token }
+            unregistered.append(
+                AssumedActivity.ReportedToken(token: push.token, reportedAt: result.endedAt / 1_000)
             )
         case .notSent:
             if isLeftOut {
@@ -266,19 +272,33 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         }
     }
 
-    /// Sends a snapshot to the device token.
+    /// Sends a snapshot: reloads the widgets or the control that show it if their token is known, otherwise sends it to
+    /// the device token.
     private mutating func sendSnapshot(_ snapshot: SurfaceSnapshot, in step: inout Step, _ ids: () -> APNsID) {
-        let isNotification = snapshot.kind == .notification
-        guard !isNotification || step.installation.permissions[.alerts] ?? true else {
+        guard snapshot.kind != .notification || step.installation.permissions[.alerts] ?? true else {
             sent[snapshot.kind.rawValue, default: SentSnapshot()].absence = .alertsNotAllowed
             return
         }
-        guard let token = step.device(unregisteredDevice) else {
+        guard let (content, token) = push(of: snapshot, in: step) else {
             sent[snapshot.kind.rawValue, default: SentSnapshot()].absence = .noDeviceToken
             return
         }
         sent[snapshot.kind.rawValue, default: SentSnapshot()].absence = nil
-        send(isNotification ? .notification : .background, snapshot, to: token, nil, in: &step, ids)
+        send(content, snapshot, to: token, nil, in: &step, ids)
+    }
+
+    /// Returns the push of a snapshot, and its token; nil without a token.
+    private func push(of snapshot: SurfaceSnapshot, in step: Step) -> (SurfacePlan.Send.Content, DeviceToken)? {
+        switch snapshot.kind {
+        case .widget:
+            if let token = step.token(Installation.TokenSlot(.widgets), unregistered) { return (.widgets, token) }
+        case .control:
+            let slot = step.content?.control.map { Installation.TokenSlot(.control, $0) }
+            if let slot, let token = step.token(slot, unregistered) { return (.control, token) }
+        case .liveActivity, .lockAccessory, .standBy, .notification: break
+        }
+        guard let token = step.token(Installation.TokenSlot(.device), unregistered) else { return nil }
+        return (snapshot.kind == .notification ? .notification : .background, token)
     }
 }
 

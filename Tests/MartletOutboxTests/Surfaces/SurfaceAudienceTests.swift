@@ -48,6 +48,33 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `an installation has the surfaces that it was in last`(engine: OutboxEngine) async throws {
+        let place = try await engine.place()
+        let outbox = try await place.open()
+        let surfaces = outbox.surfaces
+        let anna = try await outbox.installations.add(.numbered(1))
+        func numbers(limit: Int = 9) async throws -> [Int64] {
+            try await surfaces.surfaces(on: anna.number, limit: limit).map(\.number)
+        }
+        let first = try await surfaces.putNew(.numbered(1), at: 10)
+        let second = try await surfaces.putNew(.numbered(2), at: 20)
+        #expect(try await numbers() == [])
+        for stored in [first, second] { #expect(try await surfaces.finish(stored, on: [anna])) }
+        #expect(try await numbers() == [second.number, first.number])
+        #expect(try await numbers(limit: 1) == [second.number])
+        let current = try await surfaces.current(second)
+        #expect(try await surfaces.surfaces(on: anna.number, limit: 1) == [current])
+        // It has left with the last page of the new revision.
+        let changed = try await surfaces.putNew(.numbered(1, to: .users(["bob"])), at: 30)
+        #expect(try await numbers() == [first.number, second.number])
+        #expect(try await surfaces.finish(changed, on: []))
+        #expect(try await numbers() == [second.number])
+        _ = try await surfaces.withdraw("order-2", of: "orders", if: .none, at: 40)
+        #expect(try await numbers() == [])
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `installations that no page names have left`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
         let surfaces = outbox.surfaces

@@ -118,6 +118,8 @@ import Testing
             (body(more: #","ends-at":5"#), "/ends-at", "in the future"),
             (body(more: #","priority":1"#), "/priority", "10 or 5"),
             (body(["widget"], more: #","attributes-type":"Order""#), "/attributes-type", "without the snapshot"),
+            (body(["widget"], more: #","control":"com.example.garage""#), "/control", "without the snapshot"),
+            (body(["control"], more: #","control":"""#), "/control", "1 to 128"),
             (body([]), "/snapshots", "1 to 6"),
             (body(["widget", "widget"]), "/snapshots/1/kind", "another kind"),
             (body(of: "order-8"), "/snapshots/0/surfaceId", "as in the path"),
@@ -158,6 +160,9 @@ import Testing
         #expect(await bench.ask("PUT", Self.surface, reversed).json["revision"] == 1)
         let shown = await bench.ask("GET", Self.surface)
         #expect(shown.json["snapshots"]?.elements?.compactMap { $0["kind"]?.stringValue } == Self.kinds)
+        let control = Self.body(Self.kinds, more: #","control":"com.example.garage""#)
+        #expect(await bench.ask("PUT", Self.surface, control).json["revision"] == 2)
+        #expect(await bench.ask("GET", Self.surface).json["control"] == "com.example.garage")
         let content = try SurfaceContent(JSONField<APIProblem>(shown.json, named: "the surface"))
         #expect(try SurfaceContent(stored: content.stored).stored == content.stored)
         await bench.stop()

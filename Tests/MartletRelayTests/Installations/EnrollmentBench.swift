@@ -51,6 +51,11 @@ struct EnrollmentBench {
         await relay.ask(method, "/v1/installation", body, key: credential)
     }
 
+    /// Returns the answer with the surfaces that a phone shall show.
+    func surfaces(with credential: String?) async -> RelayBench.Answer {
+        await relay.ask("GET", "/v1/installation/surfaces", key: credential)
+    }
+
     func ticket(for user: String = "anna", _ more: String = "") async throws -> String {
         let answer = await ask("POST", "/tickets", #"{"user":"\#(user)"\#(more)}"#)
         return try #require(answer.json["ticket"]?.stringValue, "\(answer.text)")

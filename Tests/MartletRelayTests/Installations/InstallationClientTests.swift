@@ -61,7 +61,7 @@ import Testing
             sent.withLock { $0.append(request.method) }
             let message = RawHTTP1.Request(
                 request.method,
-                "/v1/installation",
+                request.path,
                 ["authorization: \(request.authorization)"],
                 body: String(decoding: request.body, as: UTF8.self)
             )
@@ -235,6 +235,32 @@ import Testing
         _ = try await world.settle(client)
         let own = try #require(await world.bench.installations("?user=anna").first)
         #expect(own["tokens"] == ["device": "ab12"] && own["model"] == "iPhone17,1" && own["locale"] == nil)
+        await world.bench.stop()
+    }
+
+    @Test func `a phone and its extension read the snapshots to show`() async throws {
+        let world = try await World()
+        let (network, relay, client) = (world.network, world.bench.relay, world.launch())
+        #expect(try await client.snapshots() == [])
+        await client.signIn("anna")
+        _ = try await world.settle(client)
+        let snapshot = SurfaceBench.snapshot(of: .widget, "Packed")
+        let body: JSONValue = ["to": ["user": "anna"], "snapshots": [snapshot.json]]
+        let text = String(decoding: body.encoded(), as: UTF8.self)
+        #expect(await relay.ask("PUT", "/v1/apps/orders/surfaces/order-7", text).status == 201)
+        try await eventually("the surface has reached the phone") {
+            try await relay.parts.outbox.surfaces.unfinishedSurfaces(limit: 1).isEmpty
+        }
+        #expect(try await client.snapshots() == [snapshot])
+        let ofExtension = try await InstallationClient.snapshotsForExtension(storage: world.storage) { request in
+            try await network.send(request)
+        }
+        #expect(ofExtension == [snapshot] && network.takeSent() == ["GET", "GET"])
+        #expect(await world.bench.ask("DELETE", "/users/anna").json["installations"] == 1)
+        let error = await #expect(throws: RefusedInstallationRequest.self) { try await client.snapshots() }
+        #expect(error?.answer.status == 401 && error?.description.hasPrefix("the relay answered 401") == true)
+        await client.signOut()
+        #expect(try await client.snapshots() == [])
         await world.bench.stop()
     }
 

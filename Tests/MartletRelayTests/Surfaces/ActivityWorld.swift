@@ -285,7 +285,8 @@ struct ActivityWorld {
             } else {
                 try queue(push(.end, timestamp))
             }
-        case .notification, .background: throw Violation(description: "\(now): the phone has no device token")
+        case .notification, .background, .widgets, .control:
+            throw Violation(description: "\(now): the phone has no token of another kind")
         }
     }
 

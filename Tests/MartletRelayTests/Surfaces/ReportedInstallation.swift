@@ -64,10 +64,15 @@ struct ReportedInstallation {
         }
     }
 
-    /// Adds the device token.
-    mutating func addDevice(_ name: String, at now: Int64) throws(ActivityWorld.Violation) {
+    /// Adds the token of a kind, of a control with its kind.
+    mutating func add(
+        _ kind: Installation.TokenKind,
+        _ name: String,
+        of control: String = "",
+        at now: Int64
+    ) throws(ActivityWorld.Violation) {
         let token = Installation.RegisteredToken(try Self.token(name), registeredAt: now * 1_000)
-        installation.tokens[Installation.TokenSlot(.device)] = token
+        installation.tokens[Installation.TokenSlot(kind, control)] = token
     }
 
     mutating func allowAlerts(_ isAllowed: Bool) { installation.permissions[.alerts] = isAllowed }

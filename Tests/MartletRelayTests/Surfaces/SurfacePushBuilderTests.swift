@@ -127,6 +127,16 @@ import Testing
         #expect(try push(.background, of: .widget).headers.collapseID == "widget order-7")
     }
 
+    @Test(arguments: ["widgets", "controls"]) func `a push that reloads has no content`(type: String) throws {
+        let isWidget = type == "widgets"
+        let sent = try #require(try push(isWidget ? .widgets : .control, of: .widget))
+        #expect(String(decoding: sent.payload, as: UTF8.self) == #"{"aps":{"content-changed":true}}"#)
+        #expect(sent.headers.pushType == type && sent.headers.priority == (isWidget ? "5" : "10"))
+        #expect(sent.headers.topic == Self.bundleID + ".push-type." + type)
+        #expect(sent.headers.collapseID == "widget order-7")
+        #expect(sent.headers.expiration == "\(Self.seconds + 86_400)")
+    }
+
     @Test func `only notifications count towards the limit of alerts`() throws {
         let limit = try push(.notification, alertsPerDay: 2).alertLimit
         #expect(limit?.perDay == 2)

@@ -88,6 +88,24 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `widgets are reloaded, and the phone reads the snapshot`() async throws {
+        let bench = try await SurfaceBench()
+        let secret = try await bench.phones.enroll("anna", #","tokens":{"device":"a1","widgets":"d1"}"#).secret
+        let other = try await bench.phones.enroll("bert").secret
+        try await bench.put("Packed", kinds: [.widget])
+        try await bench.expect(["widgets "], by: "d1")
+        let shown = await bench.phones.surfaces(with: secret)
+        let surface = shown.json["surfaces"]?.elements?.first
+        #expect(shown.status == 200 && surface?["id"] == "order-7" && surface?["revision"] == 1, "\(shown.text)")
+        #expect(surface?["snapshots"] == [SurfaceBench.snapshot(of: .widget, "Packed").json], "\(shown.text)")
+        #expect(await bench.phones.surfaces(with: other).json == ["surfaces": []])
+        try await bench.put("Secret", for: .users(["bert"]), kinds: [.widget])
+        // Before the change has spread, too.
+        #expect(await bench.phones.surfaces(with: secret).json == ["surfaces": []])
+        #expect(await bench.received(by: "a1") == [])
+        await bench.stop()
+    }
+
     @Test func `a content that no phone can get does not stop the next one`() async throws {
         let lines = LogLines()
         let bench = try await SurfaceBench(log: lines.logger(.warning))

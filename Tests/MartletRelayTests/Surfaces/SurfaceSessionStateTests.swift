@@ -105,7 +105,7 @@ struct SurfaceSessionStateTests {
         var bench = Bench()
         #expect(try readAgain(bench.state) == bench.state)
         try bench.report([.startToken("start")])
-        try bench.stored.addDevice("device", at: bench.now)
+        try bench.stored.add(.device, "device", at: bench.now)
         bench.show(content(of: .liveActivity, .widget, .notification))
         #expect(bench.state.pending.count == 2)
         #expect(try readAgain(bench.state) == bench.state)
@@ -286,7 +286,7 @@ struct SurfaceSessionStateTests {
     @Test func `a notification replaces a Live Activity that is not allowed`() throws {
         var bench = Bench()
         try bench.report([.allowed(false)])
-        try bench.stored.addDevice("device", at: bench.now)
+        try bench.stored.add(.device, "device", at: bench.now)
         bench.show(.activity(1, isUrgent: true))
         #expect(bench.plan.sends.map(\.content) == [Send.notification])
         #expect(bench.plan.sends.first?.token == (try ReportedInstallation.token("device")))
@@ -314,7 +314,7 @@ struct SurfaceSessionStateTests {
 
     @Test func `each revision of the other kinds is sent once`() throws {
         var bench = Bench()
-        try bench.stored.addDevice("device", at: bench.now)
+        try bench.stored.add(.device, "device", at: bench.now)
         bench.show(content(of: .widget))
         #expect(bench.plan.sends.map(\.content) == [.background])
         let first = try #require(bench.plan.sends.first?.id)
@@ -331,9 +331,55 @@ struct SurfaceSessionStateTests {
         #expect(bench.plan.isFinished)
     }
 
+    @Test func `widgets and controls are reloaded if their tokens are known`() throws {
+        var bench = Bench()
+        try bench.stored.add(.device, "device", at: bench.now)
+        try bench.stored.add(.widgets, "widgets", at: bench.now)
+        try bench.stored.add(.control, "control", of: "com.example.garage", at: bench.now)
+        var shown = content(of: .widget, .control, .standBy)
+        bench.show(shown)
+        // Without the kind of the control, its token is not known.
+        #expect(bench.plan.sends.map(\.content) == [.widgets, .background, .background])
+        #expect(bench.plan.sends.map(\.token) == (try ["widgets", "device", "device"].map(ReportedInstallation.token)))
+        for send in bench.plan.sends {
+            bench.step([SessionResult(id: send.id, state: .delivered, status: 200, endedAt: bench.now * 1_000)])
+        }
+        #expect(try bench.account(.widget).state == .current)
+        shown.control = "com.example.other"
+        bench.show(shown)
+        #expect(bench.plan.sends.map(\.content) == [.widgets, .background, .background])
+        bench = Bench()
+        try bench.stored.add(.control, "control", of: "com.example.garage", at: bench.now)
+        shown = content(of: .control)
+        shown.control = "com.example.garage"
+        bench.show(shown)
+        #expect(bench.plan.sends.map(\.content) == [.control])
+        #expect(bench.plan.sends.first?.token == (try ReportedInstallation.token("control")))
+    }
+
+    @Test func `a widget whose token is unregistered gets a background push`() throws {
+        var bench = Bench()
+        try bench.stored.add(.device, "device", at: bench.now)
+        try bench.stored.add(.widgets, "widgets", at: bench.now)
+        bench.show(content(of: .widget))
+        #expect(bench.plan.sends.map(\.content) == [.widgets])
+        try bench.settle(.refused, 410)
+        #expect(bench.plan.sends.map(\.content) == [.background])
+        #expect(try readAgain(bench.state) == bench.state)
+        try bench.settle(.refused, 410)
+        #expect(bench.plan.sends.isEmpty)
+        #expect(try bench.account(.widget).reason == .noDeviceToken)
+        bench.now += 1
+        try bench.stored.add(.widgets, "widgets", at: bench.now)
+        bench.step()
+        #expect(bench.plan.sends.map(\.content) == [.widgets])
+        try bench.settle()
+        #expect(try bench.account(.widget).state == .current)
+    }
+
     @Test func `a refused snapshot waits for the next revision`() throws {
         var bench = Bench()
-        try bench.stored.addDevice("device", at: bench.now)
+        try bench.stored.add(.device, "device", at: bench.now)
         bench.show(content(of: .control))
         try bench.settle(.refused, 400)
         #expect(bench.plan.sends.isEmpty)
@@ -347,13 +393,13 @@ struct SurfaceSessionStateTests {
         bench.show(content(of: .standBy))
         #expect(bench.plan.sends.isEmpty)
         #expect(try bench.account(.standBy).reason == .noDeviceToken)
-        try bench.stored.addDevice("device", at: bench.now)
+        try bench.stored.add(.device, "device", at: bench.now)
         bench.step()
         #expect(bench.plan.sends.count == 1)
         try bench.settle(.refused, 410)
         #expect(bench.plan.sends.isEmpty)
         bench.now += 1
-        try bench.stored.addDevice("device", at: bench.now)
+        try bench.stored.add(.device, "device", at: bench.now)
         bench.step()
         #expect(bench.plan.sends.count == 1)
     }
@@ -371,7 +417,7 @@ struct SurfaceSessionStateTests {
 
     @Test func `no notification is sent to a user who does not allow them`() throws {
         var bench = Bench()
-        try bench.stored.addDevice("device", at: bench.now)
+        try bench.stored.add(.device, "device", at: bench.now)
         bench.stored.allowAlerts(false)
         bench.show(content(of: .notification))
         #expect(bench.plan.sends.isEmpty)
