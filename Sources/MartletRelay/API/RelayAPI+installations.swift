@@ -51,11 +51,9 @@ extension RelayAPI {
             let after = Int64(try call.number("after", 0 ... .max, default: 0))
             let limit = try call.number("limit", 1...1_000, default: 100)
             let store = call.parts.outbox.installations
-            let context = await call.parts.server.context
-            let read = await context.readAlone(for: call.caller.name) { () async throws(OutboxError) in
+            let found = try await call.service.readAlone { () async throws(OutboxError) in
                 try await store.page(of: app, selection, after: after, limit: limit)
             }
-            let found = try await outboxCall(read.get())
             return .json([
                 "installations": .array(found.map(\.installation.json)), "cursor": .whole(found.last?.number ?? after),
             ])
