@@ -218,7 +218,8 @@ $$;
 -- Numbers a request again at the commit, so that the later one of two transactions that wait for each other has the
 -- greater number, wherever in the transaction it was added.
 CREATE FUNCTION martlet.number_surface_request() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = martlet, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = martlet, pg_temp
+{index_settings} AS $$
 BEGIN
     UPDATE martlet.surface_request r SET number = DEFAULT WHERE r.number = NEW.number;
     RETURN NULL;

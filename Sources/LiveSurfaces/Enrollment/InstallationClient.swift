@@ -165,15 +165,24 @@ public actor InstallationClient {
     /// deliver all background pushes.
     ///
     /// - Returns: The snapshots of at most 50 surfaces, without those of unknown kinds and newer versions; empty if no
-    ///   user is signed in, or the app has not enrolled yet.
+    ///   user is signed in, another user has signed in meanwhile, or the app has not enrolled yet.
     /// - Throws: ``RefusedInstallationRequest`` for an answer with another status than 200, or an error of the storage
     ///   or of ``Send``.
     public func snapshots() async throws -> [SurfaceSnapshot] {
-        var current = state
-        if stored == nil, let loaded = try Self.load(from: storage) { current = loaded }
-        // A user who has signed out just now must not see the snapshots of the former one.
-        for change in changes { change(&current) }
-        return try await current.surfacesRequest?.snapshots(through: send) ?? []
+        let current = try currentState
+        let snapshots = try await current.surfacesRequest?.snapshots(through: send) ?? []
+        // After a sign-out during the request, the snapshots of the former user must not be shown.
+        return try currentState.user == current.user ? snapshots : []
+    }
+
+    /// The state with the changes that are not applied yet.
+    private var currentState: InstallationState {
+        get throws {
+            var current = state
+            if stored == nil, let loaded = try Self.load(from: storage) { current = loaded }
+            for change in changes { change(&current) }
+            return current
+        }
     }
 
     /// Returns the snapshots that the phone shall show, in an extension of the app, which has no client: the system
@@ -189,8 +198,9 @@ public actor InstallationClient {
         storage: any InstallationStorage,
         send: @escaping Send
     ) async throws -> [SurfaceSnapshot] {
-        let state = try load(from: storage)
-        return try await state?.surfacesRequest?.snapshots(through: send) ?? []
+        guard let state = try load(from: storage) else { return [] }
+        let snapshots = try await state.surfacesRequest?.snapshots(through: send) ?? []
+        return try load(from: storage)?.user == state.user ? snapshots : []
     }
 
     // MARK: Progress

@@ -15,16 +15,6 @@ package struct EnqueuedSurface: Sendable, Hashable {
     package let caller: String
     /// The JSON; nil to withdraw the surface.
     package let request: [UInt8]?
-
-    /// Creates a request as it was read.
-    init(number: Int64, id: APNsID, app: String, surface: String, caller: String, request: [UInt8]?) {
-        self.number = number
-        self.id = id
-        self.app = app
-        self.surface = surface
-        self.caller = caller
-        self.request = request
-    }
 }
 
 /// The requests of back ends in SQL about surfaces, which a relay checks after their commit.

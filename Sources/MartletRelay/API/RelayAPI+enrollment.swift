@@ -73,8 +73,7 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let registry = call.parts.registry
             let stored = try await APIProblem.wrapping(await registry.installation(call.fields["authorization"]))
-            let store = call.parts.outbox.surfaces
-            let found = try await call.parts.read(await store.surfaces(on: stored.number, limit: surfaceLimit))
+            let found = try await APIProblem.wrapping(await registry.surfaces(on: stored, limit: surfaceLimit))
             let surfaces = await StoredSurface.json(of: found, for: stored.installation)
             return .json(["surfaces": surfaces])
         },

@@ -47,15 +47,13 @@ extension RelayAPI {
             problems: [503]
         ) { (call) throws(APIProblem) in
             let app = try call.app()
-            let selection = try call.selection()
+            let selection = try InstallationSelection(user: call.text("user"), tag: call.text("tag"))
             let after = Int64(try call.number("after", 0 ... .max, default: 0))
             let limit = try call.number("limit", 1...1_000, default: 100)
             let store = call.parts.outbox.installations
-            let context = await call.parts.server.context
-            let read = await context.readAlone(for: call.caller.name) { () async throws(OutboxError) in
+            let found = try await call.service.readAlone { () async throws(OutboxError) in
                 try await store.page(of: app, selection, after: after, limit: limit)
             }
-            let found = try await outboxCall(read.get())
             return .json([
                 "installations": .array(found.map(\.installation.json)), "cursor": .whole(found.last?.number ?? after),
             ])
@@ -257,16 +255,6 @@ extension APICall<RelayAPI.Service> {
         return stored
     }
 
-    /// Returns the condition of the query.
-    fileprivate func selection() throws(APIProblem) -> InstallationSelection {
-        switch (text("user"), text("tag")) {
-        case (nil, nil): return .all
-        case (let user?, nil): return .user(try checked(user, .user, named: "user"))
-        case (nil, let tag?): return .tag(try checked(tag, .tag, named: "tag"))
-        case (_?, _?): throw APIProblem(400, "either user or tag can be given, not both")
-        }
-    }
-
     fileprivate func installationID() throws(APIProblem) -> InstallationID {
         let text = arguments["id"] ?? ""
         guard let id = InstallationID(text) else {
@@ -283,15 +271,29 @@ extension APICall<RelayAPI.Service> {
 
     /// Returns a percent-encoded text of the path that has to follow a rule.
     func argument(_ name: String, _ rule: TextRule, named subject: String) throws(APIProblem) -> String {
-        try checked(String(percentEncoded: (arguments[name] ?? "")[...].utf8), rule, named: subject)
+        try rule.checked(String(percentEncoded: (arguments[name] ?? "")[...].utf8), named: subject)
     }
+}
 
-    /// Returns a text of the path or the query that has to follow a rule.
-    private func checked(_ text: String, _ rule: TextRule, named name: String) throws(APIProblem) -> String {
-        guard rule.accepts(text) else {
-            throw APIProblem(400, "\(name) \(JSONValue.string(text).mismatch(rule.description))")
+extension TextRule {
+    /// Returns a text of the path or the query, which has to follow the rule.
+    fileprivate func checked(_ text: String, named name: String) throws(APIProblem) -> String {
+        guard accepts(text) else {
+            throw APIProblem(400, "\(name) \(JSONValue.string(text).mismatch(description))")
         }
         return text
+    }
+}
+
+extension InstallationSelection {
+    /// Creates the selection of a query.
+    fileprivate init(user: String?, tag: String?) throws(APIProblem) {
+        switch (user, tag) {
+        case (nil, nil): self = .all
+        case (let user?, nil): self = .user(try TextRule.user.checked(user, named: "user"))
+        case (nil, let tag?): self = .tag(try TextRule.tag.checked(tag, named: "tag"))
+        case (_?, _?): throw APIProblem(400, "either user or tag can be given, not both")
+        }
     }
 }
 

@@ -199,7 +199,7 @@ extension RelayAPI.Service {
     static let surfaceLimit = 100_000
 
     /// Returns the result of a long read, of which the caller has one at a time.
-    fileprivate func readAlone<Value: Sendable>(
+    func readAlone<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(OutboxError) -> Value
     ) async throws(APIProblem) -> Value {
         let context = await parts.server.context

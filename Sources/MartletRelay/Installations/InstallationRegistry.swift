@@ -130,6 +130,12 @@ actor InstallationRegistry {
         return stored
     }
 
+    /// Returns the surfaces in whose audience an installation was when it was considered last, the latest change first.
+    func surfaces(on stored: StoredInstallation, limit: Int) async throws(InstallationError) -> [StoredSurface] {
+        let surfaces = context.outbox.surfaces
+        return try await storeRead(await surfaces.surfaces(on: stored.number, limit: limit))
+    }
+
     /// Removes the installation whose secret an `authorization` field has.
     func remove(_ authorization: String?) async throws(InstallationError) {
         let stored = try await installation(authorization).installation

@@ -10,6 +10,9 @@ struct UserErasure {
     private static let remedy = "repeat the call, which removes what is left"
     /// The number of jobs that are read at once, with their requests.
     private static let jobStep = 20
+    /// The number of requests in SQL about surfaces that one call carries out, and the maximum number of these calls.
+    private static let requestStep = 20
+    private static let requestCalls = 500
 
     private let app: String
     private let parts: RelayParts
@@ -29,6 +32,8 @@ struct UserErasure {
     /// accepted before a phone had enrolled are found by its tokens.
     mutating func run(for user: String) async throws(OutboxError) {
         let context = await parts.server.context
+        // Before the installations are removed, so that a call that failed here can be repeated.
+        try await carryOutRequests(context)
         let (app, store) = (self.app, parts.outbox.installations)
         let found = await context.read { () async throws(OutboxError) -> [StoredInstallation] in
             try await store.installations(of: app, .user(user), after: 0, limit: 1_000)
@@ -83,6 +88,18 @@ struct UserErasure {
             deadLetters += erased.deadLetters
             cursor = erased.next
         } while cursor != nil
+    }
+
+    /// Carries out the requests in SQL about surfaces that wait: they may name the user.
+    private func carryOutRequests(_ context: RelayContext) async throws(OutboxError) {
+        let requests = EnqueuedSurfaces(context: context, dispatcher: parts.dispatcher)
+        for _ in 0..<Self.requestCalls {
+            let count = try await context.change(remedy: Self.remedy) { () async throws(OutboxError) -> Int in
+                try await requests.carryOut(limit: Self.requestStep)
+            }
+            if count < Self.requestStep { return }
+        }
+        throw OutboxError(.unavailable, "too many requests in SQL about surfaces wait: \(Self.remedy)")
     }
 
     /// Removes the values of the user from the requests of jobs.

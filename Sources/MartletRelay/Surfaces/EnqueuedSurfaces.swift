@@ -16,13 +16,14 @@ struct EnqueuedSurfaces {
     ///
     /// - Parameter limit: The maximum number of requests.
     /// - Returns: The number of requests. When it is the limit, more may be left.
-    /// - Throws: ``OutboxError``; the requests that are left are carried out by another call.
+    /// - Throws: ``OutboxError``, also when a request cannot be checked now; the requests that are left are carried out
+    ///   by another call.
     func carryOut(limit: Int) async throws(OutboxError) -> Int {
         guard let store = context.outbox.surfaces.enqueued else { return 0 }
         let requests = try await store.enqueuedSurfaces(limit: limit)
         guard !requests.isEmpty else { return 0 }
         let clients = await dispatcher.clients
-        for (count, request) in requests.enumerated() {
+        for request in requests {
             let now = context.now
             let app = context.configuration.apps.first { $0.name == request.app }
             switch await EnqueuedSurfaces.check(request, in: app, with: clients, at: now) {
@@ -31,7 +32,8 @@ struct EnqueuedSurfaces {
                 let change = try await store.carryOut(request, with: surface, limit: limit, at: now)
                 guard let problem = change?.problem(of: request) else { continue }
                 try await refuse(request, because: problem, in: app, store)
-            case .failure(let problem) where problem.retryAfter != nil: return count
+            case .failure(let problem) where problem.retryAfter != nil:
+                throw OutboxError(.unavailable, problem.detail)
             case .failure(let problem): try await refuse(request, because: problem, in: app, store)
             }
         }

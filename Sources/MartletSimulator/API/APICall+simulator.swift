@@ -52,14 +52,6 @@ extension MartletHTTPServer.APICall<SimulatedAPNs> {
     }
 
     /// Returns the form of the pushes in the answer; the full one when the parameter is missing.
-    func pushView() throws(APIProblem) -> PushView {
-        guard let name = text("view") else { return .full }
-        guard let view = PushView(rawValue: name) else {
-            throw APIProblem(400, "view must be full or summary (found \(ShownValue.quoted(name)))")
-        }
-        return view
-    }
-
     /// Returns a number of seconds, which may have a fraction, from a query parameter, or the default when it is
     /// missing.
     func seconds(_ name: String, _ range: ClosedRange<Double>, default standard: Double) throws(APIProblem) -> Duration

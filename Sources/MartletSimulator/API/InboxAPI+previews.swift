@@ -123,14 +123,14 @@ extension InboxAPI {
             "/api/v1/surfaces/{topic}/{kind}",
             "Store a snapshot or an entry of an app, and get the data of each part of the surface"
         ) { (call) throws(APIProblem) in
-            let (app, kind) = (try call.app("topic"), try call.surfaceKind())
+            let (app, kind) = (try call.app("topic"), try SurfaceKind.named(call.argument("kind")))
             let surface = try APIProblem.wrapping { try StoredSurface(call.body, kind: kind) }
             try await call.updatePreviews { (previews) throws(SimulatorError) in try previews.set(surface, of: app) }
             return .json(surface.json(topic: app))
         },
         Route("GET", "/api/v1/surfaces/{topic}/{kind}", "Get the stored data of a kind of surface") {
             (call) throws(APIProblem) in
-            let (app, kind) = (try call.app("topic"), try call.surfaceKind())
+            let (app, kind) = (try call.app("topic"), try SurfaceKind.named(call.argument("kind")))
             guard let surface = await call.simulator.previews.data.surfaces[app]?[kind] else {
                 throw surfaceMissing(kind, app)
             }
@@ -138,7 +138,7 @@ extension InboxAPI {
         },
         Route.action("DELETE", "/api/v1/surfaces/{topic}/{kind}", "Remove the stored data of a kind of surface") {
             (call) throws(APIProblem) in
-            let (app, kind) = (try call.app("topic"), try call.surfaceKind())
+            let (app, kind) = (try call.app("topic"), try SurfaceKind.named(call.argument("kind")))
             guard try await call.updatePreviews({ $0.removeSurface(kind, of: app) }) else {
                 throw surfaceMissing(kind, app)
             }
@@ -179,15 +179,6 @@ extension APICall {
         return PreviewData.TemplateName(app: try app("topic"), attributesType: type)
     }
 
-    fileprivate func surfaceKind() throws(APIProblem) -> SurfaceKind {
-        let name = argument("kind")
-        guard let kind = SurfaceKind(rawValue: name) else {
-            let known = SurfaceKind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw APIProblem(400, "unknown kind of surface \(ShownValue(name)); known: \(known)")
-        }
-        return kind
-    }
-
     fileprivate func updatePreviews<Value: Sendable>(
         _ change: @Sendable (inout PreviewData) throws(SimulatorError) -> Value
     ) async throws(APIProblem) -> Value {
@@ -196,5 +187,15 @@ extension APICall {
         } catch {
             throw APIProblem(409, "\(error)")
         }
+    }
+}
+
+extension SurfaceKind {
+    fileprivate static func named(_ name: String) throws(APIProblem) -> SurfaceKind {
+        guard let kind = SurfaceKind(rawValue: name) else {
+            let known = allCases.map(\.rawValue).joined(separator: ", ")
+            throw APIProblem(400, "unknown kind of surface \(ShownValue(name)); known: \(known)")
+        }
+        return kind
     }
 }

@@ -122,7 +122,7 @@ extension InboxAPI {
             "Stream events as server-sent events, beginning after Last-Event-ID if it is sent",
             query + [view]
         ) { (call) throws(APIProblem) in
-            let (query, view) = (try call.pushQuery(), try call.pushView())
+            let (query, view) = (try call.pushQuery(), try PushView.named(call.text("view")))
             try await checkCapacity(call)
             let lastID = call.fields["last-event-id"].flatMap { Int($0) }
             let events = await call.simulator.inbox.events(after: lastID)
@@ -138,7 +138,7 @@ extension InboxAPI {
     ]
 
     @Sendable private static func listPushes(_ call: APICall) async throws(APIProblem) -> HTTP1Answer {
-        let (query, view) = (try call.pushQuery(), try call.pushView())
+        let (query, view) = (try call.pushQuery(), try PushView.named(call.text("view")))
         let maximum = view == .summary ? maximumSummaries : maximumLimit
         let limit = try call.number("limit", 1...maximum, default: defaultLimit)
         let before = try call.number("before", 0 ... .max, default: .max)
@@ -195,5 +195,16 @@ extension InboxAPI {
                 ? "push \(number) was never received: the newest has number \(last)"
                 : "push \(number) is no longer stored"
         )
+    }
+}
+
+extension PushView {
+    /// Returns the view with a name; all of each push without one.
+    fileprivate static func named(_ name: String?) throws(APIProblem) -> PushView {
+        guard let name else { return .full }
+        guard let view = PushView(rawValue: name) else {
+            throw APIProblem(400, "view must be full or summary (found \(ShownValue.quoted(name)))")
+        }
+        return view
     }
 }

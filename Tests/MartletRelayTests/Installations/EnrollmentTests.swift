@@ -286,7 +286,10 @@ import Testing
         let bench = try await EnrollmentBench(log: lines.logger(.warning))
         let secret = try await bench.enroll().secret
         let ticket = try await bench.ticket()
-        await bench.relay.parts.outbox.close(isInOrder: true)
+        let (outbox, registry) = (bench.relay.parts.outbox, bench.relay.parts.registry)
+        let found = try await outbox.installations.installations(of: "orders", .all, after: 0, limit: 1)
+        let stored = try #require(found.first)
+        await outbox.close(isInOrder: true)
         let requests = [
             ("PATCH", #"{"locale":"de"}"#, secret), ("GET", "", secret), ("DELETE", "", secret),
             ("POST", #"{"environment":"production"}"#, ticket),
@@ -296,6 +299,10 @@ import Testing
             #expect(answer.status == 503, "\(answer.text)")
             #expect(answer.json["detail"] == "the relay cannot use its store at the moment: try again later")
         }
+        let error = await #expect(throws: InstallationError.self) {
+            try await registry.surfaces(on: stored, limit: 1)
+        }
+        #expect(error?.message == "the relay cannot use its store at the moment: try again later")
         let logged = lines.objects.filter { $0["msg"] == "installations unavailable" }
         #expect(logged.first?["error"] == "the outbox is closed", "\(lines.all)")
         await bench.stop()

@@ -102,6 +102,18 @@ import Testing
             )
         }
 
+        /// Stores a surface for a user, and waits until it has reached the phones; returns its snapshot.
+        func putSurface() async throws -> SurfaceSnapshot {
+            let snapshot = SurfaceBench.snapshot(of: .widget, "Packed")
+            let body: JSONValue = ["to": ["user": "anna"], "snapshots": [snapshot.json]]
+            let text = String(decoding: body.encoded(), as: UTF8.self)
+            #expect(await bench.relay.ask("PUT", "/v1/apps/orders/surfaces/order-7", text).status == 201)
+            try await eventually("the surface has reached the phone") {
+                try await bench.relay.parts.outbox.surfaces.unfinishedSurfaces(limit: 1).isEmpty
+            }
+            return snapshot
+        }
+
         /// Waits until the relay has confirmed everything; returns the methods of the requests.
         func settle(_ client: InstallationClient) async throws -> [String] {
             try await eventually("the relay confirms everything") {
@@ -240,17 +252,11 @@ import Testing
 
     @Test func `a phone and its extension read the snapshots to show`() async throws {
         let world = try await World()
-        let (network, relay, client) = (world.network, world.bench.relay, world.launch())
+        let (network, client) = (world.network, world.launch())
         #expect(try await client.snapshots() == [])
         await client.signIn("anna")
         _ = try await world.settle(client)
-        let snapshot = SurfaceBench.snapshot(of: .widget, "Packed")
-        let body: JSONValue = ["to": ["user": "anna"], "snapshots": [snapshot.json]]
-        let text = String(decoding: body.encoded(), as: UTF8.self)
-        #expect(await relay.ask("PUT", "/v1/apps/orders/surfaces/order-7", text).status == 201)
-        try await eventually("the surface has reached the phone") {
-            try await relay.parts.outbox.surfaces.unfinishedSurfaces(limit: 1).isEmpty
-        }
+        let snapshot = try await world.putSurface()
         #expect(try await client.snapshots() == [snapshot])
         let ofExtension = try await InstallationClient.snapshotsForExtension(storage: world.storage) { request in
             try await network.send(request)
@@ -261,6 +267,23 @@ import Testing
         #expect(error?.answer.status == 401 && error?.description.hasPrefix("the relay answered 401") == true)
         await client.signOut()
         #expect(try await client.snapshots() == [])
+        await world.bench.stop()
+    }
+
+    @Test func `a user who signs out during a read gets no snapshots`() async throws {
+        let world = try await World()
+        let (network, client) = (world.network, world.launch())
+        await client.signIn("anna")
+        _ = try await world.settle(client)
+        _ = try await world.putSurface()
+        let snapshots = try await InstallationClient.snapshotsForExtension(storage: world.storage) { request in
+            let answer = try await network.send(request)
+            #expect(answer.status == 200)
+            await client.signOut()
+            _ = try await world.settle(client)
+            return answer
+        }
+        #expect(snapshots == [])
         await world.bench.stop()
     }
 

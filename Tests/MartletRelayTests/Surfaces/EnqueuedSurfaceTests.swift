@@ -21,7 +21,12 @@ import Testing
         server = try await PostgreSQLServer.shared.value
         database = try await server.makeDatabase()
         try await OutboxSchema.create(in: server.address(of: database))
-        bench = try await RelayBench(data: .database(server.address(of: database)))
+        let installer = try RelayConfiguration.Caller(
+            key: EnrollmentBench.key,
+            apps: ["orders"],
+            scopes: [.installations]
+        )
+        bench = try await RelayBench(data: .database(server.address(of: database))) { $0.callers.append(installer) }
         // Afterwards the relay has registered its app.
         _ = await bench.push()
     }
@@ -111,6 +116,15 @@ import Testing
         let id = try await enqueue(String(decoding: body.encoded(), as: UTF8.self))
         let outcome = try await refusal(of: id)
         #expect(outcome["apns"]?["reason"]?.stringValue?.contains("snapshots[0]: ") == true, "\(outcome)")
+        #expect(await stored().status == 404)
+        await bench.stop()
+    }
+
+    @Test func `the removal of a user includes the requests that wait`() async throws {
+        _ = try await enqueue(Self.body())
+        let removed = await bench.ask("DELETE", "/v1/apps/orders/users/anna", key: EnrollmentBench.key)
+        #expect(removed.status == 200, "\(removed.text)")
+        #expect(try await bench.parts.outbox.surfaces.enqueued?.enqueuedSurfaces(limit: 1) == [])
         #expect(await stored().status == 404)
         await bench.stop()
     }

@@ -129,7 +129,7 @@ import Testing
 
     @Test(arguments: ["widgets", "controls"]) func `a push that reloads has no content`(type: String) throws {
         let isWidget = type == "widgets"
-        let sent = try #require(try push(isWidget ? .widgets : .control, of: .widget))
+        let sent = try push(isWidget ? .widgets : .control, of: .widget)
         #expect(String(decoding: sent.payload, as: UTF8.self) == #"{"aps":{"content-changed":true}}"#)
         #expect(sent.headers.pushType == type && sent.headers.priority == (isWidget ? "5" : "10"))
         #expect(sent.headers.topic == Self.bundleID + ".push-type." + type)

@@ -300,7 +300,7 @@ struct SurfaceSessionStateTests {
     @Test func `a waiting notification is cancelled for the newest one`() throws {
         var bench = Bench()
         try bench.report([.allowed(false)])
-        try bench.stored.addDevice("device", at: bench.now)
+        try bench.stored.add(.device, "device", at: bench.now)
         bench.show(.activity(1, isUrgent: true))
         let first = try #require(bench.plan.sends.first?.id)
         bench.show(.activity(2, isUrgent: true))
@@ -406,7 +406,7 @@ struct SurfaceSessionStateTests {
 
     @Test func `a notification over the limit waits for the next revision`() throws {
         var bench = Bench()
-        try bench.stored.addDevice("device", at: bench.now)
+        try bench.stored.add(.device, "device", at: bench.now)
         bench.show(content(of: .notification))
         try bench.settle(.cancelled, nil)
         #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == nil)
