@@ -54,7 +54,7 @@ actor PushService {
         authorityFile = configuration.isEncrypted ? configuration.authority?.certificateFile ?? "ca.pem" : nil
         machine = ServiceMachine(configuration)
         machine.evaluator.phones = configuration.phones.map { phones in
-            PhoneFleet(phones, seed: configuration.seed, at: clock.millisecondsSince1970())
+            PhonePopulation(phones, seed: configuration.seed, at: clock.millisecondsSince1970())
         }
     }
 

@@ -9,7 +9,7 @@ internal import MartletCore
 #endif
 
 /// A simulated phone with its user, without I/O or a clock; times are in milliseconds since 1970.
-struct FleetPhone: Sendable {
+struct PhoneWithUser: Sendable {
     private(set) var phone: SimulatedPhone
     private var user: PhoneUser
     /// The surfaces whose card the user has swiped away, and that have not ended since.
