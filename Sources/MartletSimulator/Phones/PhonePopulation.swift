@@ -8,7 +8,7 @@ package import MartletCore
     internal import Foundation
 #endif
 
-/// Simulated phones with one app, each with a user, without I/O or a clock; times are in milliseconds since 1970.
+/// Simulated phones with one app, each with its user, without I/O or a clock; times are in milliseconds since 1970.
 ///
 /// The phones are numbered from 1. The seed determines every decision.
 struct PhonePopulation: Sendable {
@@ -21,6 +21,9 @@ struct PhonePopulation: Sendable {
     private(set) var phones: [PhoneWithUser]
     /// The next time at which each phone changes.
     private var nextTimes: [Int64]
+    /// The next time at which a phone changes by itself, its user uses it, or a report arrives; a push can have
+    /// postponed it.
+    private(set) var nextTime: Int64
     /// The index of the phone of each token that was reported, by its digits in lower case.
     private var owners: [String: Int] = [:]
     /// The newest reports, oldest first.
@@ -42,12 +45,10 @@ struct PhonePopulation: Sendable {
             phones.append(PhoneWithUser(phone, PhoneUser(seed: generator.next(), firstUse: firstUse)))
         }
         nextTimes = phones.map(\.nextTime)
+        nextTime = now
     }
 
     // MARK: Time
-
-    /// The next time at which a phone changes by itself, its user uses it, or a report arrives.
-    var nextTime: Int64 { nextTimes.min() ?? .max }
 
     /// Does all that is due until a time.
     ///
@@ -58,12 +59,15 @@ struct PhonePopulation: Sendable {
         for index in phones.indices where isComplete || nextTimes[index] <= now {
             change(index) { $0.advance(to: now) }
         }
+        nextTime = nextTimes.min() ?? .max
     }
 
     private mutating func change(_ index: Int, _ body: (inout PhoneWithUser) -> Void) {
         body(&phones[index])
         for report in phones[index].takeReports() { add(report, of: index) }
         nextTimes[index] = phones[index].nextTime
+        // A search for the minimum after each push would take time for each phone.
+        nextTime = min(nextTime, nextTimes[index])
     }
 
     // MARK: Reports
