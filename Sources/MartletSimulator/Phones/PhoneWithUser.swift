@@ -29,9 +29,10 @@ struct PhoneWithUser: Sendable {
     /// Moves the time forward, and does all that is due until then.
     mutating func advance(to now: Int64) {
         while user.nextTime <= now {
-            let time = user.nextTime
+            // After the machine was suspended, making up for all uses would occupy the event loop for long.
+            let time = max(user.nextTime, now - PhoneUser.longestPause)
             phone.advance(to: Date(millisecondsSince1970: time))
-            for event in user.use(phone) { handle(event, at: time) }
+            for event in user.use(phone, at: time) { handle(event, at: time) }
         }
         phone.advance(to: Date(millisecondsSince1970: now))
     }

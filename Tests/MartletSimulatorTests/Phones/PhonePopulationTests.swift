@@ -47,6 +47,16 @@ import Testing
         #expect(Set(population.reports.map(\.phone)) == [1, 2, 3])
     }
 
+    @Test func `phones do not make up for the time of a suspended machine`() {
+        var population = population(1)
+        population.advance(to: start)
+        let first = population.lastReport
+        let end = start + 30 * 86_400_000
+        population.advance(to: end)
+        #expect(population.nextTime > end)
+        #expect(population.lastReport - first < 1_000, "a month has thousands of uses")
+    }
+
     @Test func `reports are read after a number`() {
         var population = population(1)
         #expect(population.lastReport == 0 && population.reports(after: 0).isEmpty)
