@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The simulated phones with the result of all pushes to them, and one phone with its cards.
+// The list of the simulated phones with the result of all pushes to them, and the page of one phone with its cards.
 
 import { request } from "./api.js"
 import { absoluteTime, chip, facts, table } from "./components.js"
@@ -17,7 +17,7 @@ export const open = (container, [number]) => (number ? openPhone(container, numb
 function openList(container) {
   const page = new Page(container, {
     title: "Phones",
-    lead: "The simulated phones judge the back end: each takes the pushes to its tokens as iOS does, and its app reports tokens and activities.",
+    lead: "Each simulated phone shows the pushes to its tokens as iOS does, and its app reports tokens and activities to the back end.",
   })
   const fetchPhones = (signal) => request(`/api/v1/phones?limit=${rowsShown}`, "GET", undefined, signal)
   return page.follow(fetchPhones, ({ total, app, account, staleness, phones }) => {

@@ -25,15 +25,11 @@ extension InboxAPI {
         Route(
             "GET",
             "/api/v1/phones/reports",
-            "List the reports of the apps on the phones, oldest first: tokens, permissions and activities",
-            [
-                RouteParameter(name: "after", summary: "Only reports with higher numbers, such as a cursor; 0 for all"),
-                RouteParameter(name: "limit", summary: "The maximum number of reports, 1 to 1000; 1000 by default"),
-            ]
+            "List 1000 reports of the apps on the phones at most, oldest first: tokens, permissions and activities",
+            [RouteParameter(name: "after", summary: "Only reports with higher numbers, such as a cursor; 0 by default")]
         ) { (call) throws(APIProblem) in
             let after = try call.number("after", 0 ... .max, default: 0)
-            let limit = try call.number("limit", 1...phoneLimit, default: phoneLimit)
-            let reports = try await phones(call).reports(after: after).prefix(limit)
+            let reports = try await phones(call).reports(after: after).prefix(phoneLimit)
             return .json([
                 "cursor": .integer(reports.last?.number ?? after), "reports": .array(reports.map(\.json)),
             ])
