@@ -19,7 +19,7 @@ package struct PhoneEnrollment: Sendable {
 
     private var ticket: String?
     private var secret: String?
-    /// All that the app has reported.
+    /// All that the app has reported, without the activities that have ended.
     private var reported: JSONValue = [:]
     /// The change that the relay has not confirmed; nil for none.
     private var unconfirmed: JSONValue?
@@ -29,7 +29,9 @@ package struct PhoneEnrollment: Sendable {
 
     /// Adds a report.
     package mutating func add(_ report: PhoneReport) {
-        reported = reported.merging(report.change)
+        let activities = report.change["activities"]?.members ?? []
+        let ended = activities.filter { $0.value["ended"] != nil }.map { JSONValue.Member($0.name, .null) }
+        reported = reported.merging(report.change).merging(ended.isEmpty ? [:] : ["activities": .object(ended)])
         unconfirmed = unconfirmed?.merging(report.change) ?? report.change
     }
 
@@ -57,7 +59,7 @@ package struct PhoneEnrollment: Sendable {
             return nil
         case (.enrollment, 401): ticket = nil
         case (.report, 401):
-            // The installation was removed with all that the app has reported.
+            // The relay has removed the installation with all that the app has reported.
             secret = nil
             unconfirmed = reported
         case (.report(let change, _), 400), (.report(let change, _), 413), (.report(let change, _), 422):

@@ -67,6 +67,18 @@ import Testing
         #expect(enrollment.nextRequest == .report(change, secret: "mri2"))
     }
 
+    @Test func `a phone that enrolls again leaves out ended activities`() throws {
+        var enrollment = try enrolled()
+        enrollment.add(Self.report(2, ["activities": ["activity-1": ["surface": "a"], "activity-2": ["surface": "b"]]]))
+        enrollment.add(Self.report(3, ["activities": ["activity-1": ["surface": "a", "ended": ["cause": "user"]]]]))
+        let request = try #require(enrollment.nextRequest)
+        #expect(enrollment.receive(401, [:], to: request) != nil)
+        _ = enrollment.receive(201, ["ticket": "mtk"], to: .ticket)
+        _ = enrollment.receive(201, ["secret": "mri2"], to: .enrollment(ticket: "mtk"))
+        let change: JSONValue = ["tokens": ["device": "aa"], "activities": ["activity-2": ["surface": "b"]]]
+        #expect(enrollment.nextRequest == .report(change, secret: "mri2"))
+    }
+
     @Test func `a change that the relay refuses is not sent again`() throws {
         var enrollment = try enrolled()
         enrollment.add(Self.report(2, ["tokens": ["device": "none"]]))
