@@ -30,7 +30,7 @@ function openList(container) {
           "median staleness": durationText(staleness.median),
           "95th percentile": durationText(staleness["percentile-95"]),
           "longest staleness": durationText(staleness.longest),
-          "with unreachable phones": durationText(account["longest-staleness"]),
+          "longest with unreachable phones": durationText(account["longest-staleness"]),
           ...cardFacts(account),
         })),
         section("Pushes", facts(pushFacts(account)))),
@@ -89,7 +89,7 @@ function openPhone(container, number) {
           "not allowed": Object.keys(permissions).filter((name) => !permissions[name]).join(", ").replaceAll("-", " "),
           notifications: grouped(phone.notifications),
           "stale surfaces": tinted(account["stale-surfaces"], "warning"),
-          "longest staleness": `${durationText(account["longest-reachable-staleness"])}, while unreachable ${durationText(account["longest-staleness"])}`,
+          "longest staleness": `${durationText(account["longest-reachable-staleness"])}, with unreachable time ${durationText(account["longest-staleness"])}`,
           ...cardFacts(account),
         })),
         section("Pushes", facts(pushFacts(account))))))
