@@ -15,15 +15,23 @@ struct PhoneOptions: Sendable {
     private var relayKeyFile: InputFile?
 
     static let declared = Group(
-        Option<PhoneCount?>("--phones", "Number of simulated phones, each with a user, at most 10000"),
-        Option<String?>("--phone-app", "Bundle identifier of the app on the phones; com.example.app by default"),
+        Option<PhoneCount?>(
+            "--phones",
+            "Number of iPhones to simulate, at most 10000: each shows the pushes to its tokens, which its app reports, "
+                + "and a summary follows at the end"
+        ),
+        Option<String?>("--phone-app", "Bundle identifier of the app on these phones; com.example.app by default"),
         Option<PhoneAttributes?>(
             "--phone-attributes",
-            "Type of the attributes of the app's Live Activities, and their member that identifies the surface; "
+            "Type of the attributes of the app's Live Activities, and the member that tells what a card is about; "
                 + "SurfaceActivityAttributes.surfaceId by default"
         ),
-        Flag("--reliable-phones", "Simulate phones that lose no report and whose system always wakes the app"),
-        Option<InterfaceAddress?>("--phone-relay", "HTTP interface of a relay at which the phones enroll"),
+        Flag("--reliable-phones", "Simulate phones whose tokens and reports are never lost or late"),
+        Option<InterfaceAddress?>(
+            "--phone-relay",
+            "HTTP interface of the relay to which the apps on the phones report; by default, only the simulator has "
+                + "the reports"
+        ),
         Option<AppName?>("--phone-relay-app", "Name of the app in the configuration of the relay"),
         Option<InputFile?>(
             "--phone-relay-key-file",

@@ -101,7 +101,7 @@ actor PhoneReporter {
                     key
                 )
             case .enrollment(let ticket): ("POST", "/v1/installation", enrollment, ticket)
-            case .report(let change, _, let secret): ("PATCH", "/v1/installation", change, secret)
+            case .report(let change, let secret): ("PATCH", "/v1/installation", change, secret)
             }
         do throws(TransportError) {
             let answer = try await call.send(

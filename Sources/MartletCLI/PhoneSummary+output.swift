@@ -9,10 +9,10 @@ extension PhoneSummary {
         let causes = SimulatedPhone.DropCause.allCases.compactMap { cause in
             account.dropped[cause].map { "\(cause.name) \($0.grouped)" }
         }
-        let wasted = account.wasted.grouped + " wasted" + (causes.isEmpty ? "" : " (\(causes.joined(separator: ", ")))")
+        let dropped = causes.isEmpty ? "" : " (\(causes.joined(separator: ", ")))"
         let pushes = [
-            "\(account.effective.grouped) with an effect", wasted, "\(account.lost.grouped) lost",
-            "\(account.waiting.grouped) waiting", "\(account.refused.grouped) refused",
+            "\(account.effective.grouped) with an effect", "\(account.wasted.grouped) without an effect\(dropped)",
+            "\(account.lost.grouped) lost", "\(account.waiting.grouped) waiting", "\(account.refused.grouped) refused",
             "\(account.toInvalidTokens.grouped) to invalid tokens",
         ]
         let percentiles = [50, 95, 100].map { staleness(percentile: $0).text }

@@ -99,7 +99,7 @@ extension Command {
         output.write(json: addresses, text: recipes.text)
         let reportSender = Task {
             guard let reporter else { return }
-            for await report in await apns.phoneReports() { await reporter.add(report) }
+            for await report in await apns.phoneReports { await reporter.add(report) }
         }
         let pushPrinter = Task {
             guard !isQuiet else { return }

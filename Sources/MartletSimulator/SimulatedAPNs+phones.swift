@@ -24,13 +24,12 @@ extension SimulatedAPNs {
 
     /// The result of all pushes to the phones up to now; nil without phones.
     package var phoneSummary: PhoneSummary? {
-        get async { await service.currentPhones().map(PhoneSummary.init) }
+        get async { await service.currentPhones(isComplete: true).map(PhoneSummary.init) }
     }
 
-    /// Returns the stored reports of the phones, and those from now on, until the simulator stops.
-    ///
-    /// - Returns: A sequence for one reader, which buffers all unread reports.
-    package func phoneReports() async -> AsyncStream<PhoneReport> {
-        await service.phoneReports()
+    /// The stored reports of the phones, and those from now on, until the simulator stops: a sequence for one reader,
+    /// which buffers all unread reports.
+    package var phoneReports: AsyncStream<PhoneReport> {
+        get async { await service.phoneReports() }
     }
 }

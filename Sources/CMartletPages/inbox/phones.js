@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The simulated phones with the result of all pushes to them, and one phone with its cards.
+// The list of the simulated phones with the result of all pushes to them, and the page of one phone with its cards.
 
 import { request } from "./api.js"
 import { absoluteTime, chip, facts, table } from "./components.js"
@@ -17,7 +17,7 @@ export const open = (container, [number]) => (number ? openPhone(container, numb
 function openList(container) {
   const page = new Page(container, {
     title: "Phones",
-    lead: "The simulated phones judge the back end: each takes the pushes to its tokens as iOS does, and its app reports tokens and activities.",
+    lead: "Each simulated phone shows the pushes to its tokens as iOS does, and its app reports tokens and activities to the back end.",
   })
   const fetchPhones = (signal) => request(`/api/v1/phones?limit=${rowsShown}`, "GET", undefined, signal)
   return page.follow(fetchPhones, ({ total, app, account, staleness, phones }) => {
@@ -30,7 +30,7 @@ function openList(container) {
           "median staleness": durationText(staleness.median),
           "95th percentile": durationText(staleness["percentile-95"]),
           "longest staleness": durationText(staleness.longest),
-          "with unreachable phones": durationText(account["longest-staleness"]),
+          "longest with unreachable phones": durationText(account["longest-staleness"]),
           ...cardFacts(account),
         })),
         section("Pushes", facts(pushFacts(account)))),
@@ -89,7 +89,7 @@ function openPhone(container, number) {
           "not allowed": Object.keys(permissions).filter((name) => !permissions[name]).join(", ").replaceAll("-", " "),
           notifications: grouped(phone.notifications),
           "stale surfaces": tinted(account["stale-surfaces"], "warning"),
-          "longest staleness": `${durationText(account["longest-reachable-staleness"])}, while unreachable ${durationText(account["longest-staleness"])}`,
+          "longest staleness": `${durationText(account["longest-reachable-staleness"])}, with unreachable time ${durationText(account["longest-staleness"])}`,
           ...cardFacts(account),
         })),
         section("Pushes", facts(pushFacts(account))))))

@@ -17,23 +17,19 @@ extension InboxAPI {
             [RouteParameter(name: "limit", summary: "The maximum number of phones, 0 to 1000; 100 by default")]
         ) { (call) throws(APIProblem) in
             let limit = try call.number("limit", 0...phoneLimit, default: 100)
-            let phones = try await fleet(call)
-            let summary = PhoneSummary(phones).json.members ?? []
-            let listed = phones.stalestFirst.prefix(limit).map { phones.json(of: $0) }
+            let population = try await phones(call, isComplete: true)
+            let summary = PhoneSummary(population).json.members ?? []
+            let listed = population.stalestFirst.prefix(limit).map { population.json(of: $0) }
             return .json(.object(summary + [.init("phones", .array(listed))]))
         },
         Route(
             "GET",
             "/api/v1/phones/reports",
-            "List the reports of the apps on the phones, oldest first: tokens, permissions and activities",
-            [
-                RouteParameter(name: "after", summary: "Only reports with higher numbers, such as a cursor; 0 for all"),
-                RouteParameter(name: "limit", summary: "The maximum number of reports, 1 to 1000; 1000 by default"),
-            ]
+            "List 1000 reports of the apps on the phones at most, oldest first: tokens, permissions and activities",
+            [RouteParameter(name: "after", summary: "Only reports with higher numbers, such as a cursor; 0 by default")]
         ) { (call) throws(APIProblem) in
             let after = try call.number("after", 0 ... .max, default: 0)
-            let limit = try call.number("limit", 1...phoneLimit, default: phoneLimit)
-            let reports = try await fleet(call).reports(after: after).prefix(limit)
+            let reports = try await phones(call).reports(after: after).prefix(phoneLimit)
             return .json([
                 "cursor": .integer(reports.last?.number ?? after), "reports": .array(reports.map(\.json)),
             ])
@@ -43,7 +39,7 @@ extension InboxAPI {
             "/api/v1/phones/events",
             "Stream the reports as server-sent events, beginning after Last-Event-ID if it is sent"
         ) { (call) throws(APIProblem) in
-            _ = try await fleet(call)
+            _ = try await phones(call)
             try await checkCapacity(call)
             let lastID = call.fields["last-event-id"].flatMap { Int($0) }
             let events = await call.simulator.service.reportEvents(after: lastID)
@@ -54,12 +50,12 @@ extension InboxAPI {
         },
         Route("GET", "/api/v1/phones/{phone}", "Get a phone with its cards and its account") {
             (call) throws(APIProblem) in
-            let phones = try await fleet(call)
+            let population = try await phones(call, isComplete: true)
             let name = call.argument("phone")
-            guard let number = Int(name), (1...phones.phones.count).contains(number) else {
+            guard let number = Int(name), (1...population.phones.count).contains(number) else {
                 throw .missing("there is no phone \(ShownValue(name)): phones are numbered from 1")
             }
-            return .json(phones.json(of: number - 1, withCards: true))
+            return .json(population.json(of: number - 1, withCards: true))
         },
         Route.action(
             "PUT",
@@ -69,16 +65,19 @@ extension InboxAPI {
         ),
     ]
 
-    /// Returns the phones as of now.
-    private static func fleet(_ call: APICall) async throws(APIProblem) -> PhoneFleet {
-        guard let phones = await call.simulator.service.currentPhones() else {
+    /// Returns the phones, as ``PushService/currentPhones(isComplete:)`` does.
+    private static func phones(
+        _ call: APICall,
+        isComplete: Bool = false
+    ) async throws(APIProblem) -> PhonePopulation {
+        guard let phones = await call.simulator.service.currentPhones(isComplete: isComplete) else {
             throw .missing("the simulator has no phones: start it with --phones")
         }
         return phones
     }
 
     @Sendable private static func putSurface(_ call: APICall) async throws(APIProblem) {
-        let count = try await fleet(call).phones.count
+        let count = try await phones(call).phones.count
         let body = try call.object(of: ["content", "phones"])
         guard let content = body["content"].value else {
             throw body["content"].mismatch("the content-state, or null for a surface that has ended")
@@ -102,7 +101,7 @@ extension PhoneReport {
     }
 }
 
-extension PhoneFleet {
+extension PhonePopulation {
     /// The indices of the phones, those with the longest staleness first.
     fileprivate var stalestFirst: [Int] {
         let durations = phones.map(\.phone.account.longestReachableStaleness)

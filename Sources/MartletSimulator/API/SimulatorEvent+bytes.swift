@@ -29,14 +29,12 @@ extension SimulatorEvent {
         }
     }
 
-    /// The event as server-sent event of a reader of reports; empty for one that does not concern it.
+    /// The event as server-sent event for a reader of reports; empty for an event that is not for it.
     var reportBytes: [UInt8] {
         switch self {
         case .reported(let report): ServerSentEvent.bytes("report", report.json, id: String(report.number))
         case .keepAlive: ServerSentEvent.bytes("alive", [:])
-        case .received, .changed, .forgotten, .faultsChanged, .devicesChanged, .previewsChanged, .archiveFailed,
-            .noticed:
-            []
+        default: []
         }
     }
 }

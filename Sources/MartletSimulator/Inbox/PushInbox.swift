@@ -322,18 +322,18 @@ actor PushInbox {
     ///
     /// - Parameters:
     ///   - number: The number of the push after which the reader has missed pushes; nil for no missed ones.
-    ///   - reports: The missed reports of phones.
-    /// - Returns: The events.
-    func events(after number: Int?, reports: [PhoneReport] = []) -> AsyncStream<SimulatorEvent> {
+    ///   - reports: The missed reports of phones for a reader of reports; nil for a reader of all other events.
+    func events(after number: Int?, reports: [PhoneReport]? = nil) -> AsyncStream<SimulatorEvent> {
         let missedPushes = number.map { pushes(after: $0) } ?? []
-        let missed = reports.map(SimulatorEvent.reported) + missedPushes.map(SimulatorEvent.received)
+        let missed = reports?.map(SimulatorEvent.reported) ?? missedPushes.map(SimulatorEvent.received)
+        let readsReports = reports != nil
         reportPending()
         scheduleKeepAlive()
         return feed.listen(
             buffering: .bufferingOldest(missed.count + PushInbox.backlogLimit),
             endsWhenFull: true,
             after: missed
-        ) { $0 }
+        ) { $0.isFor(readersOfReports: readsReports) ? $0 : nil }
     }
 
     /// Sets the function that is passed all events in order, at the end of each turn of the event loop.

@@ -22,4 +22,15 @@ enum SimulatorEvent: Sendable {
     case noticed(ConnectionNotice)
     /// The simulator is running; sent at intervals, so that the connection of a reader is not idle.
     case keepAlive
+
+    /// Returns whether the event is for the readers of reports of phones, or for those of all other events.
+    func isFor(readersOfReports: Bool) -> Bool {
+        switch self {
+        case .reported: readersOfReports
+        case .keepAlive: true
+        case .received, .changed, .forgotten, .faultsChanged, .devicesChanged, .previewsChanged, .archiveFailed,
+            .noticed:
+            !readersOfReports
+        }
+    }
 }

@@ -4,6 +4,8 @@ package import MartletCore
 
 /// The enrollment of the app on a simulated phone at a relay: the reports that the relay has not confirmed, and the
 /// decision about the next request, without I/O or a clock.
+///
+/// Reports that wait are merged, so that their memory stays bounded while the relay does not answer.
 package struct PhoneEnrollment: Sendable {
     /// A request to the relay.
     package enum Request: Sendable, Hashable {
@@ -11,31 +13,33 @@ package struct PhoneEnrollment: Sendable {
         case ticket
         /// The app enrolls with a ticket.
         case enrollment(ticket: String)
-        /// The app reports a change, which contains this number of reports, with the secret of its installation.
-        case report(JSONValue, count: Int, secret: String)
+        /// The app reports a change with the secret of its installation.
+        case report(JSONValue, secret: String)
     }
 
     private var ticket: String?
     private var secret: String?
-    /// All that the app has reported.
+    /// All that the app has reported, without the activities that have ended.
     private var reported: JSONValue = [:]
-    /// The changes that the relay has not confirmed, oldest first.
-    private var unconfirmed: [JSONValue] = []
+    /// The change that the relay has not confirmed; nil for none.
+    private var unconfirmed: JSONValue?
 
     /// Creates the enrollment of a phone that has reported nothing.
     package init() {}
 
     /// Adds a report.
     package mutating func add(_ report: PhoneReport) {
-        reported = reported.merging(report.change)
-        unconfirmed.append(report.change)
+        let activities = report.change["activities"]?.members ?? []
+        let ended = activities.filter { $0.value["ended"] != nil }.map { JSONValue.Member($0.name, .null) }
+        reported = reported.merging(report.change).merging(ended.isEmpty ? [:] : ["activities": .object(ended)])
+        unconfirmed = unconfirmed?.merging(report.change) ?? report.change
     }
 
     /// The next request; nil when the relay has confirmed all reports.
     package var nextRequest: Request? {
-        guard !unconfirmed.isEmpty else { return nil }
+        guard let unconfirmed else { return nil }
         guard let secret else { return ticket.map(Request.enrollment) ?? .ticket }
-        return .report(unconfirmed.reduce([:]) { $0.merging($1) }, count: unconfirmed.count, secret: secret)
+        return .report(unconfirmed, secret: secret)
     }
 
     /// Processes the relay's answer to a request.
@@ -50,19 +54,26 @@ package struct PhoneEnrollment: Sendable {
             ticket = nil
             secret = body["secret"]?.stringValue
             return secret == nil ? "the relay's answer has no secret" : nil
-        case (.report(_, let count, _), 200):
-            unconfirmed.removeFirst(min(count, unconfirmed.count))
+        case (.report(let change, _), 200):
+            settle(change)
             return nil
         case (.enrollment, 401): ticket = nil
         case (.report, 401):
-            // The installation was removed with all that the app has reported.
+            // The relay has removed the installation with all that the app has reported.
             secret = nil
-            unconfirmed = [reported]
-        case (.report(_, let count, _), 400), (.report(_, let count, _), 413), (.report(_, let count, _), 422):
+            unconfirmed = reported
+        case (.report(let change, _), 400), (.report(let change, _), 413), (.report(let change, _), 422):
             // The relay would refuse the same change again.
-            unconfirmed.removeFirst(min(count, unconfirmed.count))
+            settle(change)
         default: break
         }
         return "the relay answers \(status)" + (body["detail"]?.stringValue.map { ": \($0)" } ?? "")
+    }
+
+    /// Removes a change that need not be sent again.
+    ///
+    /// If a report has arrived since, both are sent: the relay accepts what it knows already.
+    private mutating func settle(_ change: JSONValue) {
+        if unconfirmed == change { unconfirmed = nil }
     }
 }

@@ -2,7 +2,7 @@
 
 package import MartletCore
 
-/// The result of all pushes to a fleet of simulated phones, and of the content that they have shown.
+/// The result of all pushes to simulated phones, and of the content that they have shown.
 package struct PhoneSummary: Sendable, Hashable {
     /// The bundle identifier of the app.
     package let app: Topic
@@ -14,11 +14,11 @@ package struct PhoneSummary: Sendable, Hashable {
     private let durations: [Duration]
 
     /// Creates the summary of phones.
-    init(_ fleet: PhoneFleet) {
-        app = fleet.app.topic
-        count = fleet.phones.count
-        durations = fleet.phones.map(\.phone.account.longestReachableStaleness).sorted()
-        for phone in fleet.phones { account.add(phone.phone.account) }
+    init(_ population: PhonePopulation) {
+        app = population.app.topic
+        count = population.phones.count
+        durations = population.phones.map(\.phone.account.longestReachableStaleness).sorted()
+        for phone in population.phones { account.add(phone.phone.account) }
     }
 
     /// Returns the longest staleness of a phone, while it was reachable, that a share of the phones did not exceed.

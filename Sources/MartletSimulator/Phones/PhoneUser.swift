@@ -8,7 +8,7 @@ internal import MartletCore
 /// The pauses and the probabilities are assumptions.
 struct PhoneUser: Sendable {
     /// The maximum time between two uses.
-    private static let longestPause: Int64 = 240_000
+    static let longestPause: Int64 = 240_000
 
     /// The time of the next use.
     private(set) var nextTime: Int64
@@ -24,8 +24,8 @@ struct PhoneUser: Sendable {
     }
 
     /// Returns the actions of the use that is due, and decides when the next one is.
-    mutating func use(_ phone: SimulatedPhone) -> [SimulatedPhone.Event] {
-        nextTime += Int64.random(in: 1...PhoneUser.longestPause, using: &generator)
+    mutating func use(_ phone: SimulatedPhone, at now: Int64) -> [SimulatedPhone.Event] {
+        nextTime = now + Int64.random(in: 1...PhoneUser.longestPause, using: &generator)
         guard phone.appState != .absent else { return [.install, .launch, .leave] }
         guard isOnline else {
             isOnline = true

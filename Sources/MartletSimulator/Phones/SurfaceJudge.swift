@@ -5,13 +5,17 @@ internal import MartletCore
 /// The comparison of what a phone shows with what is expected, without I/O or a clock; times are in milliseconds since
 /// 1970.
 struct SurfaceJudge: Sendable {
+    /// The surfaces with a card, or with content that is expected.
     private var surfaces: [String: JudgedSurface] = [:]
+    /// All other surfaces, which are skipped until they get a card or content.
+    private var idleSurfaces: [String: JudgedSurface] = [:]
     /// The time from which pushes can reach the app; nil while they cannot.
     private var reachableSince: Int64?
 
     /// Expects content of a surface from a time; nil for its end.
     mutating func expect(_ surface: String, _ content: JSONValue?, since time: Int64) {
-        surfaces[surface, default: JudgedSurface()].expect(content?.withSortedMembers, since: time)
+        let idle = idleSurfaces.removeValue(forKey: surface) ?? JudgedSurface()
+        surfaces[surface, default: idle].expect(content?.withSortedMembers, since: time)
     }
 
     /// Judges the time up to now by the state that it had, and then takes the new state.
@@ -32,10 +36,11 @@ struct SurfaceJudge: Sendable {
         account.strandedCards = 0
         for name in Set(surfaces.keys).union(shown.keys) {
             let contents = (shown[name] ?? []).map { $0.shown.withSortedMembers }
-            var surface = surfaces[name] ?? JudgedSurface()
+            var surface = surfaces[name] ?? idleSurfaces.removeValue(forKey: name) ?? JudgedSurface()
             surface.judge(until: now, reachableSince: reachableSince, &account)
             surface.show(contents, at: now, &account)
-            surfaces[name] = surface
+            surfaces[name] = surface.isIdle ? nil : surface
+            if surface.isIdle { idleSurfaces[name] = surface }
         }
         reachableSince = isReachable ? reachableSince ?? now : nil
     }
@@ -57,6 +62,9 @@ struct JudgedSurface: Sendable {
     private var duplicateSince: Int64?
     private var strandedSince: Int64?
 
+    /// Whether the surface has no card, and no content is expected.
+    var isIdle: Bool { expectations.isEmpty && cardCount == 0 }
+
     mutating func expect(_ content: JSONValue?, since time: Int64) {
         guard let content else {
             expectations = []
@@ -65,6 +73,8 @@ struct JudgedSurface: Sendable {
             return
         }
         endedSince = nil
+        // A test may state the same content again and again.
+        guard expectations.last?.content != content else { return }
         expectations.append(Expectation(content: content, since: time))
     }
 

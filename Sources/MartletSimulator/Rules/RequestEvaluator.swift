@@ -74,7 +74,7 @@ struct RequestEvaluator {
     var devices: DeviceRegistry
     var channels = ChannelRegistry()
     /// The simulated phones; nil for none.
-    var phones: PhoneFleet?
+    var phones: PhonePopulation?
     private let environment: SimulatedAPNs.Environment
     private let relaxedRules: RelaxedRules
     /// The last provider tokens that a fault has declared expired, by the hash of `authorization`.

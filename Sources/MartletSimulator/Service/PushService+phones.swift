@@ -4,11 +4,14 @@ internal import MartletCore
 
 /// The simulated phones.
 extension PushService {
-    /// Returns the phones as of now; nil without phones.
-    func currentPhones() -> PhoneFleet? {
+    /// Does what is due on the phones, and returns them; nil without phones.
+    ///
+    /// - Parameter isComplete: Whether the durations in the accounts of all phones count up to now, which takes time
+    ///   for each phone.
+    func currentPhones(isComplete: Bool) -> PhonePopulation? {
         defer { followPhones() }
         return update { machine, now in
-            machine.evaluator.phones?.advance(to: now, isComplete: true)
+            machine.evaluator.phones?.advance(to: now, isComplete: isComplete)
             return machine.evaluator.phones
         }
     }
@@ -29,7 +32,7 @@ extension PushService {
         }
     }
 
-    /// Returns the events from now on, after the stored reports with higher numbers than this one; after none for nil.
+    /// Returns the reports from now on, after the stored reports with higher numbers than this one; after none for nil.
     func reportEvents(after number: Int?) -> AsyncStream<SimulatorEvent> {
         let missed = Array(evaluator.phones?.reports(after: number ?? .max) ?? [])
         return inbox.assumeIsolated { $0.events(after: nil, reports: missed) }

@@ -35,7 +35,7 @@ actor PushService {
     private var scheduledExpiry = Int64.max
     /// The number of the last report of a phone that was passed to the readers of events.
     private var lastReport = 0
-    /// The time in milliseconds since 1970 at which ``phoneTimer`` fires.
+    /// The time in milliseconds since 1970 at which ``phoneTimer`` fires; `.max` without a timer.
     private var phoneTime = Int64.max
     private var phoneTimer: LoopTimer?
 
@@ -54,7 +54,7 @@ actor PushService {
         authorityFile = configuration.isEncrypted ? configuration.authority?.certificateFile ?? "ca.pem" : nil
         machine = ServiceMachine(configuration)
         machine.evaluator.phones = configuration.phones.map { phones in
-            PhoneFleet(phones, seed: configuration.seed, at: clock.millisecondsSince1970())
+            PhonePopulation(phones, seed: configuration.seed, at: clock.millisecondsSince1970())
         }
     }
 
@@ -95,12 +95,14 @@ actor PushService {
     func close(grace: Duration) async {
         let closing = listeners
         listeners = []
-        phoneTimer?.cancel()
         for listener in closing {
             await withCheckedContinuation { continuation in
                 listener.close(grace: grace) { continuation.resume() }
             }
         }
+        // The last requests may have scheduled the timer, and none may follow.
+        phoneTimer?.cancel()
+        phoneTime = .min
     }
 
     // MARK: Requests

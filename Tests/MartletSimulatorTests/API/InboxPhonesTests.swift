@@ -147,6 +147,24 @@ import Testing
         await bench.apns.stop()
     }
 
+    @Test func `readers of reports get no pushes, and others no reports`() async throws {
+        let bench = try await Bench()
+        let reports = await bench.apns.service.reportEvents(after: nil)
+        let others = await bench.apns.inbox.events(after: nil)
+        #expect(try await bench.startCard() == 200)
+        await bench.apns.stop()
+        var (reportCount, pushCount) = (0, 0)
+        for await event in reports {
+            if case .reported = event { reportCount += 1 }
+            #expect(event.isFor(readersOfReports: true))
+        }
+        for await event in others {
+            if case .received = event { pushCount += 1 }
+            #expect(event.isFor(readersOfReports: false))
+        }
+        #expect(reportCount > 0 && pushCount == 1)
+    }
+
     @Test func `a mistake in a request about phones is reported`() async throws {
         let bench = try await Bench()
         for (method, path, body, status) in [

@@ -32,7 +32,7 @@ import Testing
         #expect(enrollment.nextRequest == .enrollment(ticket: "mtk"))
         _ = enrollment.receive(201, ["secret": "mri"], to: .enrollment(ticket: "mtk"))
         let change: JSONValue = ["tokens": ["device": "aa"]]
-        #expect(enrollment.nextRequest == .report(change, count: 1, secret: "mri"))
+        #expect(enrollment.nextRequest == .report(change, secret: "mri"))
         #expect(try enrolled().nextRequest == nil)
     }
 
@@ -43,7 +43,7 @@ import Testing
         enrollment.add(Self.report(3, ["permissions": ["alerts": false], "tokens": ["device": "bb"]]))
         #expect(enrollment.receive(503, ["detail": "draining"], to: first) == "the relay answers 503: draining")
         let change: JSONValue = ["permissions": ["alerts": false], "tokens": ["device": "bb"]]
-        #expect(enrollment.nextRequest == .report(change, count: 2, secret: "mri"))
+        #expect(enrollment.nextRequest == .report(change, secret: "mri"))
     }
 
     @Test func `reports that arrive during a request are sent after it`() throws {
@@ -52,7 +52,7 @@ import Testing
         let first = try #require(enrollment.nextRequest)
         enrollment.add(Self.report(3, ["tokens": ["device": "cc"]]))
         #expect(enrollment.receive(200, [:], to: first) == nil)
-        #expect(enrollment.nextRequest == .report(["tokens": ["device": "cc"]], count: 1, secret: "mri"))
+        #expect(enrollment.nextRequest == .report(["tokens": ["device": "cc"]], secret: "mri"))
     }
 
     @Test func `a removed installation enrolls again with all reports`() throws {
@@ -64,7 +64,19 @@ import Testing
         _ = enrollment.receive(201, ["ticket": "mtk"], to: .ticket)
         _ = enrollment.receive(201, ["secret": "mri2"], to: .enrollment(ticket: "mtk"))
         let change: JSONValue = ["tokens": ["device": "aa"], "permissions": ["alerts": true]]
-        #expect(enrollment.nextRequest == .report(change, count: 1, secret: "mri2"))
+        #expect(enrollment.nextRequest == .report(change, secret: "mri2"))
+    }
+
+    @Test func `a phone that enrolls again leaves out ended activities`() throws {
+        var enrollment = try enrolled()
+        enrollment.add(Self.report(2, ["activities": ["activity-1": ["surface": "a"], "activity-2": ["surface": "b"]]]))
+        enrollment.add(Self.report(3, ["activities": ["activity-1": ["surface": "a", "ended": ["cause": "user"]]]]))
+        let request = try #require(enrollment.nextRequest)
+        #expect(enrollment.receive(401, [:], to: request) != nil)
+        _ = enrollment.receive(201, ["ticket": "mtk"], to: .ticket)
+        _ = enrollment.receive(201, ["secret": "mri2"], to: .enrollment(ticket: "mtk"))
+        let change: JSONValue = ["tokens": ["device": "aa"], "activities": ["activity-2": ["surface": "b"]]]
+        #expect(enrollment.nextRequest == .report(change, secret: "mri2"))
     }
 
     @Test func `a change that the relay refuses is not sent again`() throws {

@@ -9,7 +9,7 @@ internal import MartletCore
 #endif
 
 /// A simulated phone with its user, without I/O or a clock; times are in milliseconds since 1970.
-struct FleetPhone: Sendable {
+struct PhoneWithUser: Sendable {
     private(set) var phone: SimulatedPhone
     private var user: PhoneUser
     /// The surfaces whose card the user has swiped away, and that have not ended since.
@@ -29,9 +29,10 @@ struct FleetPhone: Sendable {
     /// Moves the time forward, and does all that is due until then.
     mutating func advance(to now: Int64) {
         while user.nextTime <= now {
-            let time = user.nextTime
+            // After the machine was suspended, making up for all uses would occupy the event loop for long.
+            let time = max(user.nextTime, now - PhoneUser.longestPause)
             phone.advance(to: Date(millisecondsSince1970: time))
-            for event in user.use(phone) { handle(event, at: time) }
+            for event in user.use(phone, at: time) { handle(event, at: time) }
         }
         phone.advance(to: Date(millisecondsSince1970: now))
     }

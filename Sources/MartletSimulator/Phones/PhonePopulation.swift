@@ -8,19 +8,22 @@ package import MartletCore
     internal import Foundation
 #endif
 
-/// Simulated phones with one app, each with a user, without I/O or a clock; times are in milliseconds since 1970.
+/// Simulated phones with one app, each with its user, without I/O or a clock; times are in milliseconds since 1970.
 ///
 /// The phones are numbered from 1. The seed determines every decision.
-struct PhoneFleet: Sendable {
+struct PhonePopulation: Sendable {
     /// The time between the first uses of two phones, so that not all enroll at the same time.
     private static let installInterval: Int64 = 20
     /// The number of reports that are certainly stored.
     private static let reportLimit = 50_000
 
     let app: SimulatedPhone.App
-    private(set) var phones: [FleetPhone]
+    private(set) var phones: [PhoneWithUser]
     /// The next time at which each phone changes.
     private var nextTimes: [Int64]
+    /// The next time at which a phone changes by itself, its user uses it, or a report arrives; a push can have
+    /// postponed it.
+    private(set) var nextTime: Int64
     /// The index of the phone of each token that was reported, by its digits in lower case.
     private var owners: [String: Int] = [:]
     /// The newest reports, oldest first.
@@ -38,16 +41,14 @@ struct PhoneFleet: Sendable {
                 seed: generator.next(),
                 at: Date(millisecondsSince1970: now)
             )
-            let firstUse = now + Int64(index) * PhoneFleet.installInterval
-            phones.append(FleetPhone(phone, PhoneUser(seed: generator.next(), firstUse: firstUse)))
+            let firstUse = now + Int64(index) * PhonePopulation.installInterval
+            phones.append(PhoneWithUser(phone, PhoneUser(seed: generator.next(), firstUse: firstUse)))
         }
         nextTimes = phones.map(\.nextTime)
+        nextTime = now
     }
 
     // MARK: Time
-
-    /// The next time at which a phone changes by itself, its user uses it, or a report arrives.
-    var nextTime: Int64 { nextTimes.min() ?? .max }
 
     /// Does all that is due until a time.
     ///
@@ -58,12 +59,15 @@ struct PhoneFleet: Sendable {
         for index in phones.indices where isComplete || nextTimes[index] <= now {
             change(index) { $0.advance(to: now) }
         }
+        nextTime = nextTimes.min() ?? .max
     }
 
-    private mutating func change(_ index: Int, _ body: (inout FleetPhone) -> Void) {
+    private mutating func change(_ index: Int, _ body: (inout PhoneWithUser) -> Void) {
         body(&phones[index])
         for report in phones[index].takeReports() { add(report, of: index) }
         nextTimes[index] = phones[index].nextTime
+        // A search for the minimum after each push would take time for each phone.
+        nextTime = min(nextTime, nextTimes[index])
     }
 
     // MARK: Reports
@@ -80,7 +84,7 @@ struct PhoneFleet: Sendable {
 
     private mutating func add(_ report: SimulatedPhone.Report, of index: Int) {
         for token in report.content.tokens { owners[token.hex] = index }
-        if reports.count >= 2 * PhoneFleet.reportLimit { reports.removeFirst(PhoneFleet.reportLimit) }
+        if reports.count >= 2 * PhonePopulation.reportLimit { reports.removeFirst(PhonePopulation.reportLimit) }
         reports.append(
             PhoneReport(
                 number: lastReport + 1,
