@@ -7,7 +7,7 @@ export MARTLET_STRICT = 1
 # With more tests in parallel, tests compete for the processor and peers time out.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 6
 # Tests that use both cores for a minute or more; they run after the others.
-BUSY_TESTS = PeerTests\.(ClockTests|CrashTests|FleetTests|JobCrashTests|RelayMemoryTests)|MartletRelayTests\.LoadTests
+BUSY_TESTS = PeerTests\.(ClockTests|CrashTests|FleetTests|JobCrashTests|RelayMemoryTests|SurfaceCrashTests)|MartletRelayTests\.LoadTests
 # One build serves tests, programs, examples and documentation: release, or debug.
 CONFIGURATION ?= release
 # The tests see internal interfaces, also of optimised modules.
@@ -31,7 +31,7 @@ export PATH := $(HOMEBREW)/opt/openssl@3/bin:$(PATH):$(lastword $(wildcard $(HOM
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: demo fleet-demo people-demo test first-push walks repeat cost simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package check-checks docs api phone release-notes traits clean help
+.PHONY: demo fleet-demo people-demo surfaces-demo test first-push walks repeat cost simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package check-checks docs api phone release-notes traits clean help
 
 demo: ## Build, start the APNs simulator, send pushes to it and show every response
 	@Scripts/prerequisites build
@@ -48,6 +48,12 @@ people-demo: ## Import phones, send to those with a tag, kill a relay, and check
 	@Scripts/prerequisites build scripts fleet
 	@$(BUILD) --product martlet
 	@Scripts/people-demo $(PROGRAM)
+
+surfaces-demo: ## Keep a surface right on simulated phones, kill the relay, and print the account of each phone
+	@Scripts/prerequisites build examples
+	@$(BUILD) --product martlet
+	@$(BUILD) --product MartletPhones
+	@Scripts/surfaces-demo $(PROGRAM)
 
 test: ## Run all tests, including those with other programs, on the optimised build; CONFIGURATION=debug tests the other
 	@Scripts/prerequisites build test examples

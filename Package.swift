@@ -120,6 +120,11 @@ let package = Package(
             ],
             swiftSettings: safe
         ),
+        .executableTarget(
+            name: "MartletPhones",
+            dependencies: ["MartletCore", "MartletCommands", "LiveSurfaces", "MartletSimulator", "MartletTransport"],
+            swiftSettings: safe
+        ),
 
         // Layer 4: the relay and the simulator.
         .target(

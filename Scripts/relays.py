@@ -2,6 +2,7 @@
 
 """The servers of the demonstrations of the relay: PostgreSQL, a simulator in place of Apple, and relays."""
 
+import contextlib
 import hashlib
 import http.client
 import json
@@ -11,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -23,6 +25,26 @@ KEY = "mrt_abcdefghijklmnopqrstuvwxyz234567"
 BUNDLE = "com.example.orders"
 # Seconds to wait for something that takes a few on an idle machine: a guard against hanging.
 PATIENCE = 300
+STARTED = time.monotonic()
+
+
+def step(text):
+    """Prints what has happened, with the time since the start."""
+    print(f"{time.monotonic() - STARTED:6.1f} s  {text}", flush=True)
+
+
+@contextlib.contextmanager
+def scratch():
+    """Yields a directory for files of servers, and a list of functions, which are called at the end, the last one first."""
+    with tempfile.TemporaryDirectory(prefix=f"martlet-{NAME}-") as name:
+        directory = pathlib.Path(name)
+        directory.chmod(0o755)
+        stops = []
+        try:
+            yield directory, stops
+        finally:
+            for stop in reversed(stops):
+                stop()
 
 
 def wait_for(name, condition):
@@ -47,6 +69,21 @@ def kill_server(data):
             os.kill(process, signal.SIGKILL)
         except ProcessLookupError:
             pass
+
+
+def crash(database, relays, random, has_ended):
+    """Kills and restarts relays and their database, or None, at random until an event is set; returns their names."""
+    killed = []
+    while not has_ended.wait(random.uniform(0, 1.5)):
+        is_database = database and random.random() < 0.3
+        servers = [database] if is_database else random.sample(relays, random.randint(1, min(2, len(relays))))
+        for server in servers:
+            server.kill()
+        killed.append("database" if is_database else " and ".join(relay.name for relay in servers))
+        time.sleep(random.uniform(0, 1))
+        for server in servers:
+            server.start()
+    return killed
 
 
 class Database:

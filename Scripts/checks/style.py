@@ -118,7 +118,7 @@ def modules(files):
     """Yields the modules without a description of their purpose."""
     documents = {path: common.read(path) for path in ("Documentation/architecture.svg", "ARCHITECTURE.md")}
     for name in sorted({path.split("/")[1] for path in files if path.startswith("Sources/")}):
-        if re.match("CMartlet|MartletBench$|MartletCLI$", name):
+        if re.match("CMartlet|MartletBench$|MartletCLI$|MartletPhones$", name):
             continue
         if not any(path.startswith(f"Sources/{name}/") and re.search(rf"^/// The module `{name}`", text, re.M)
                    for path, text in files.items()):
