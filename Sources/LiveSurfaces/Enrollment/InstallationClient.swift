@@ -152,7 +152,7 @@ public actor InstallationClient {
         send: Send
     ) async throws {
         let tokens = tokens.compactMapValues { try? DeviceToken(bytes: $0) }
-        guard let state = try load(from: storage), let request = state.report(of: tokens) else { return }
+        guard let state = try storage.state(), let request = state.report(of: tokens) else { return }
         _ = try await send(request)
     }
 
@@ -179,7 +179,7 @@ public actor InstallationClient {
     private var currentState: InstallationState {
         get throws {
             var current = state
-            if stored == nil, let loaded = try Self.load(from: storage) { current = loaded }
+            if stored == nil, let loaded = try storage.state() { current = loaded }
             for change in changes { change(&current) }
             return current
         }
@@ -198,9 +198,9 @@ public actor InstallationClient {
         storage: any InstallationStorage,
         send: @escaping Send
     ) async throws -> [SurfaceSnapshot] {
-        guard let state = try load(from: storage) else { return [] }
+        guard let state = try storage.state() else { return [] }
         let snapshots = try await state.surfacesRequest?.snapshots(through: send) ?? []
-        return try load(from: storage)?.user == state.user ? snapshots : []
+        return try storage.state()?.user == state.user ? snapshots : []
     }
 
     // MARK: Progress
@@ -288,7 +288,7 @@ public actor InstallationClient {
     private func applyAndSave() -> Bool {
         do {
             if stored == nil {
-                state = try Self.load(from: storage) ?? InstallationState()
+                state = try storage.state() ?? InstallationState()
                 stored = state
                 state.configure(environment, bundleID: bundleID)
             }
@@ -305,9 +305,11 @@ public actor InstallationClient {
             return false
         }
     }
+}
 
+extension InstallationStorage {
     /// Returns the stored state; nil if there is none, or it was stored by an incompatible version.
-    private static func load(from storage: any InstallationStorage) throws -> InstallationState? {
-        try storage.load().flatMap { try? JSONDecoder().decode(InstallationState.self, from: Data($0)) }
+    fileprivate func state() throws -> InstallationState? {
+        try load().flatMap { try? JSONDecoder().decode(InstallationState.self, from: Data($0)) }
     }
 }
