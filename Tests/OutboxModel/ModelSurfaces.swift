@@ -130,7 +130,7 @@ struct SurfaceModel: Sendable {
 
     func unfinished(limit: Int) -> [StoredSurface] {
         let unfinished = surfaces.filter { $0.cursor != nil }
-        return Array(unfinished.sorted { ($0.changedAt, $0.number) < ($1.changedAt, $1.number) }.prefix(limit))
+        return unfinished.sorted { ($0.changedAt, $0.number) < ($1.changedAt, $1.number) }.ends(limit: limit)
     }
 
     mutating func end(withdrawnBefore time: Int64, at now: Int64, limit: Int) -> Int {
@@ -155,13 +155,13 @@ struct SurfaceModel: Sendable {
 
     // MARK: Sessions
 
-    private mutating func markDue(_ index: Int) {
-        sessions[index].dueAt = 0
+    private mutating func markDue(_ index: Int, at now: Int64) {
+        sessions[index].dueAt = min(sessions[index].dueAt ?? now, now)
         sessions[index].version += 1
     }
 
     /// Stores that an installation is in the audience of a surface.
-    private mutating func join(_ surface: StoredSurface, _ installation: Int64) {
+    private mutating func join(_ surface: StoredSurface, _ installation: Int64, at now: Int64) {
         let index = sessions.firstIndex { $0.surface == surface.number && $0.installation == installation }
         guard let index else {
             lastSession += 1
@@ -171,50 +171,50 @@ struct SurfaceModel: Sendable {
                     surface: surface.number,
                     installation: installation,
                     revision: surface.revision,
-                    dueAt: 0
+                    dueAt: now
                 )
             )
             return
         }
         sessions[index].revision = surface.revision
-        markDue(index)
+        markDue(index, at: now)
     }
 
     /// Stores that installations have left the audience of a surface.
-    private mutating func leave(where isLeaving: (StoredSession) -> Bool) {
+    private mutating func leave(at now: Int64, where isLeaving: (StoredSession) -> Bool) {
         for index in sessions.indices where isLeaving(sessions[index]) {
             sessions[index].revision = 0
-            markDue(index)
+            markDue(index, at: now)
         }
     }
 
     /// Stores a page; `installations` are those of the page that exist.
-    mutating func store(_ page: SurfacePage, _ installations: [Int64]) -> Bool {
+    mutating func store(_ page: SurfacePage, _ installations: [Int64], at now: Int64) -> Bool {
         let index = surfaces.firstIndex {
             $0.number == page.surface && $0.revision == page.revision && $0.cursor == page.cursor
         }
         guard let index else { return false }
         surfaces[index].cursor = page.next
         for installation in installations {
-            join(surfaces[index], installation)
+            join(surfaces[index], installation, at: now)
             if events[installation] != nil { record(installation) }
         }
         if page.next == nil {
-            leave { $0.surface == page.surface && $0.revision != 0 && $0.revision != page.revision }
+            leave(at: now) { $0.surface == page.surface && $0.revision != 0 && $0.revision != page.revision }
         }
         return true
     }
 
-    mutating func store(_ read: [StoredSurface], for event: InstallationEvent) {
+    mutating func store(_ read: [StoredSurface], for event: InstallationEvent, at now: Int64) {
         let installation = event.installation.number
         guard events[installation] == event.number else { return }
         events[installation] = nil
         for old in read {
             guard let surface = surface(old.number), surface.revision == old.revision else { continue }
-            join(surface, installation)
+            join(surface, installation, at: now)
         }
         let (current, named) = (surfaces, Set(read.map(\.number)))
-        leave { session in
+        leave(at: now) { session in
             session.installation == installation && !named.contains(session.surface)
                 && current.contains { $0.number == session.surface && $0.revision == session.revision }
         }
@@ -241,7 +241,9 @@ struct SurfaceModel: Sendable {
             if let installation = old[stored.number], installation.hasSameContentAndUser(as: stored.installation) {
                 continue
             }
-            for index in sessions.indices where sessions[index].installation == stored.number { markDue(index) }
+            for index in sessions.indices where sessions[index].installation == stored.number {
+                markDue(index, at: stored.installation.changedAt)
+            }
             if hasShown(of: stored.installation.app) { record(stored.number) }
         }
     }
@@ -251,7 +253,7 @@ struct SurfaceModel: Sendable {
     mutating func add(_ result: SessionResult, to session: Int64) {
         guard let index = sessions.firstIndex(where: { $0.number == session }) else { return }
         sessions[index].results.append(result)
-        markDue(index)
+        markDue(index, at: result.endedAt)
     }
 
     /// Changes the session of a step; returns whether it had the version of the step.
@@ -317,6 +319,13 @@ extension OutboxModel {
     }
 }
 
+extension Array {
+    /// Returns the elements, or half of the limit from each end if there are more.
+    fileprivate func ends(limit: Int) -> [Element] {
+        count <= limit ? self : Array(prefix(limit - limit / 2) + suffix(limit / 2))
+    }
+}
+
 /// The surfaces of a model.
 struct ModelSurfaces: SurfaceStore {
     let disk: ModelOutbox.Disk
@@ -370,7 +379,7 @@ struct ModelSurfaces: SurfaceStore {
     func store(_ page: SurfacePage, at now: Int64) -> Bool {
         disk.model.withLock { model in
             let existing = page.installations.filter { model.installations.installation($0) != nil }
-            return model.surfaces.store(page, existing)
+            return model.surfaces.store(page, existing, at: now)
         }
     }
 
@@ -385,7 +394,7 @@ struct ModelSurfaces: SurfaceStore {
     }
 
     func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) {
-        disk.model.withLock { $0.surfaces.store(surfaces, for: event) }
+        disk.model.withLock { $0.surfaces.store(surfaces, for: event, at: now) }
     }
 
     func dueSessions(at now: Int64, limit: Int) -> [DueSession] {
@@ -393,7 +402,7 @@ struct ModelSurfaces: SurfaceStore {
         let order = due.sorted {
             ($0.session.dueAt ?? 0, $0.session.number) < ($1.session.dueAt ?? 0, $1.session.number)
         }
-        return Array(order.prefix(limit))
+        return order.ends(limit: limit)
     }
 
     func store(_ steps: [SessionStep], at now: Int64) -> [SessionStepResult] {

@@ -210,20 +210,21 @@ END $$;
 
 -- Adds a surface to installations, or a new revision of it; the sessions are due. The caller has locked the
 -- installations, and the sessions that exist.
-CREATE FUNCTION martlet.set_sessions(p_surfaces bigint[], p_revisions bigint[], p_installations bigint[])
-RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION martlet.set_sessions(
+    p_surfaces bigint[], p_revisions bigint[], p_installations bigint[], p_now bigint
+) RETURNS void LANGUAGE sql AS $$
     INSERT INTO martlet.surface_session AS s (surface, installation, revision, due_at)
-    SELECT u.surface, u.installation, u.revision, 0
+    SELECT u.surface, u.installation, u.revision, p_now
     FROM unnest(p_surfaces, p_revisions, p_installations) AS u (surface, revision, installation)
     ON CONFLICT (surface, installation)
-    DO UPDATE SET revision = excluded.revision, version = s.version + 1, due_at = 0
+    DO UPDATE SET revision = excluded.revision, version = s.version + 1, due_at = least(s.due_at, p_now)
 $$;
 
 -- Stores a page of a surface; returns false if the surface has another revision or cursor. After the last page, the
 -- sessions of other installations lose their revision, up to 10 000 at once: if more are left, the surface keeps a
 -- cursor, and an empty page follows.
 CREATE FUNCTION martlet.store_surface_page(
-    p_surface bigint, p_revision bigint, p_cursor bigint, p_next bigint, p_installations bigint[]
+    p_surface bigint, p_revision bigint, p_cursor bigint, p_next bigint, p_installations bigint[], p_now bigint
 ) RETURNS boolean LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -253,10 +254,11 @@ BEGIN
     END IF;
     PERFORM martlet.lock_sessions(sessions);
     PERFORM martlet.set_sessions(
-        array_fill(p_surface, ARRAY[cardinality(members)]), array_fill(p_revision, ARRAY[cardinality(members)]), members
+        array_fill(p_surface, ARRAY[cardinality(members)]), array_fill(p_revision, ARRAY[cardinality(members)]),
+        members, p_now
     );
     IF p_next IS NULL THEN
-        UPDATE martlet.surface_session s SET revision = 0, version = s.version + 1, due_at = 0
+        UPDATE martlet.surface_session s SET revision = 0, version = s.version + 1, due_at = least(s.due_at, p_now)
         WHERE s.number = ANY (sessions) AND NOT s.revision IN (0, p_revision);
         IF EXISTS (
             SELECT FROM martlet.surface_session s
@@ -271,7 +273,7 @@ END $$;
 
 -- Stores the sessions of an installation, and removes its event; does nothing if the installation has a newer event.
 CREATE FUNCTION martlet.store_installation_sessions(
-    p_event bigint, p_installation bigint, p_surfaces bigint[], p_revisions bigint[]
+    p_event bigint, p_installation bigint, p_surfaces bigint[], p_revisions bigint[], p_now bigint
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 DECLARE
@@ -289,10 +291,12 @@ BEGIN
     PERFORM martlet.lock_sessions(ARRAY(
         SELECT s.number FROM martlet.surface_session s WHERE s.installation = p_installation
     ));
-    UPDATE martlet.surface_session s SET revision = 0, version = s.version + 1, due_at = 0
+    UPDATE martlet.surface_session s SET revision = 0, version = s.version + 1, due_at = least(s.due_at, p_now)
     WHERE s.installation = p_installation AND NOT s.surface = ANY (p_surfaces)
         AND s.revision = (SELECT u.revision FROM martlet.surface u WHERE u.number = s.surface);
-    PERFORM martlet.set_sessions(surfaces, revisions, array_fill(p_installation, ARRAY[cardinality(surfaces)]));
+    PERFORM martlet.set_sessions(
+        surfaces, revisions, array_fill(p_installation, ARRAY[cardinality(surfaces)]), p_now
+    );
 END $$;
 
 -- Shares the advisory locks of apps until the commit.
@@ -302,13 +306,14 @@ BEGIN
     FROM (SELECT DISTINCT k.app FROM unnest(p_apps) AS k (app) ORDER BY k.app) u;
 END $$;
 
--- Records that installations, or their tokens or tags, have changed. The caller has locked them and their sessions, and
--- has called martlet.share_surfaces.
+-- Records that installations, or their tokens or tags, have changed: their sessions are due at the time of their last
+-- change. The caller has locked them and their sessions, and has called martlet.share_surfaces.
 CREATE FUNCTION martlet.record_installation_changes(p_installations bigint[]) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 BEGIN
-    UPDATE martlet.surface_session s SET version = s.version + 1, due_at = 0
-    WHERE s.installation = ANY (p_installations);
+    UPDATE martlet.surface_session s SET version = s.version + 1, due_at = least(s.due_at, (
+        SELECT i.changed_at FROM martlet.installation i WHERE i.number = s.installation
+    )) WHERE s.installation = ANY (p_installations);
     INSERT INTO martlet.installation_event (installation)
     SELECT i.number FROM martlet.installation i
     WHERE i.number = ANY (p_installations)
@@ -319,11 +324,12 @@ END $$;
 
 -- Adds results of pushes to their sessions, which are due then: lines without a line break, in their order. The caller
 -- has locked the sessions.
-CREATE FUNCTION martlet.add_session_results(p_sessions bigint[], p_lines text[]) RETURNS void LANGUAGE plpgsql
+CREATE FUNCTION martlet.add_session_results(p_sessions bigint[], p_lines text[], p_now bigint)
+RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 BEGIN
     UPDATE martlet.surface_session s
-    SET results = s.results || u.lines, version = s.version + u.count, due_at = 0
+    SET results = s.results || u.lines, version = s.version + u.count, due_at = least(s.due_at, p_now)
     FROM (
         SELECT g.session, count(*) AS count, string_agg(g.line || E'\n', '' ORDER BY g.place) AS lines
         FROM unnest(p_sessions, p_lines) WITH ORDINALITY AS g (session, line, place) GROUP BY g.session
@@ -407,7 +413,9 @@ BEGIN
             p_sessions
         ) a;
     END IF;
-    IF refused_sessions IS NOT NULL THEN PERFORM martlet.add_session_results(refused_sessions, refused_lines); END IF;
+    IF refused_sessions IS NOT NULL THEN
+        PERFORM martlet.add_session_results(refused_sessions, refused_lines, p_now);
+    END IF;
     RETURN QUERY SELECT NULL::bigint, cardinality(p_ids) - coalesce(cardinality(refused_sessions), 0)::bigint,
         coalesce(cardinality(unclaimed), 0) + superseded;
 END $$;

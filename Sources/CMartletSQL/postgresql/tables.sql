@@ -386,7 +386,8 @@ CREATE TABLE martlet.surface_session (
     state bytea NOT NULL DEFAULT '',
     -- The results of pushes that have ended since the last step, a line for each: identifier, state, status and time.
     results text NOT NULL DEFAULT '',
-    -- The time of the next step; null for a session that waits for a change.
+    -- The time of the next step, or of the first change since the last one if that was before; null for a session that
+    -- waits for a change.
     due_at bigint,
     UNIQUE (surface, installation)
 ) WITH (

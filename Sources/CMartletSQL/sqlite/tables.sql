@@ -207,7 +207,8 @@ CREATE TABLE surface_session (
     state BLOB NOT NULL,
     -- The pushes that have ended since the last step, a line for each; null for none.
     results TEXT,
-    -- The time of the next step; null to wait for a change.
+    -- The time of the next step, or of the first change since the last one if that was before; null to wait for a
+    -- change.
     due_at INTEGER,
     UNIQUE (surface, installation)
 );
@@ -218,10 +219,13 @@ CREATE INDEX surface_session_revision ON surface_session (surface, revision);
 CREATE TABLE installation_event (
     number INTEGER PRIMARY KEY AUTOINCREMENT, installation INTEGER NOT NULL UNIQUE
 );
--- Inserting an installation here makes its sessions due, and records an event while its app has surfaces.
+-- Inserting an installation here makes its sessions due, at the time of its last change, and records an event while its
+-- app has surfaces.
 CREATE VIEW installation_change AS SELECT number AS installation FROM installation;
 CREATE TRIGGER installation_change_insertion INSTEAD OF INSERT ON installation_change BEGIN
-    UPDATE surface_session SET due_at = 0, version = version + 1 WHERE installation = new.installation;
+    UPDATE surface_session SET version = version + 1, due_at = (
+        SELECT min(changed_at, coalesce(due_at, changed_at)) FROM installation WHERE number = new.installation
+    ) WHERE installation = new.installation;
     INSERT OR REPLACE INTO installation_event (installation) SELECT number FROM installation i
         WHERE number = new.installation
             AND EXISTS (SELECT 1 FROM surface WHERE app = i.app AND withdrawn_at IS NULL);

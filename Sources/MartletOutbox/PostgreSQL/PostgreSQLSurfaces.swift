@@ -149,8 +149,18 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     }
 
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface] {
-        let condition = "cursor IS NOT NULL ORDER BY changed_at, number LIMIT $1"
-        return try await all(.maintaining, condition, [.integer(Int64(limit))])
+        let numbers = SurfaceRow.ends(
+            of: "martlet.surface",
+            where: "cursor IS NOT NULL",
+            by: "changed_at",
+            "$1",
+            "$2"
+        )
+        return try await all(
+            .maintaining,
+            "number = ANY (ARRAY(\(numbers))) ORDER BY changed_at, number",
+            [.integer(Int64(limit - limit / 2)), .integer(Int64(limit / 2))]
+        )
     }
 
     /// The columns ``SurfaceRow/columns``, followed by the name of the app, with their table.
@@ -209,16 +219,23 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     }
 
     func dueSessions(at now: Int64, limit: Int) async throws(OutboxError) -> [DueSession] {
-        try await outbox.connections.query(
+        let numbers = SurfaceRow.ends(
+            of: "martlet.surface_session",
+            where: "due_at <= $3",
+            by: "due_at",
+            "$1",
+            "$2"
+        )
+        return try await outbox.connections.query(
             .maintaining,
             """
             SELECT d.*, s.*, i.* FROM (
                 SELECT \(SurfaceRow.sessionColumns) FROM martlet.surface_session
-                WHERE due_at <= $1 ORDER BY due_at, number LIMIT $2
+                WHERE number = ANY (ARRAY(\(numbers)))
             ) d CROSS JOIN LATERAL (\(Self.selection) WHERE number = d.surface LIMIT 1) s
             \(Self.installations) ORDER BY d.due_at, d.number
             """,
-            [.integer(now), .integer(Int64(limit))]
+            [.integer(Int64(limit - limit / 2)), .integer(Int64(limit / 2)), .integer(now)]
         ) { rows in
             rows.all.compactMap { row in
                 let app = row.text(at: 22)
@@ -249,10 +266,10 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     func store(_ page: SurfacePage, at now: Int64) async throws(OutboxError) -> Bool {
         try await outbox.connections.query(
             .maintaining,
-            "SELECT martlet.store_surface_page(\(Parameter.places(5)))",
+            "SELECT martlet.store_surface_page(\(Parameter.places(6)))",
             [
                 .integer(page.surface), .integer(page.revision), .integer(page.cursor), .integer(page.next),
-                .integers(page.installations),
+                .integers(page.installations), .integer(now),
             ]
         ) { rows in rows.first?.flag(at: 0) ?? false }
     }
@@ -260,10 +277,10 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws(OutboxError) {
         try await outbox.connections.query(
             .maintaining,
-            "SELECT martlet.store_installation_sessions($1, $2, $3, $4)",
+            "SELECT martlet.store_installation_sessions(\(Parameter.places(5)))",
             [
                 .integer(event.number), .integer(event.installation.number), .integers(surfaces.map(\.number)),
-                .integers(surfaces.map(\.revision)),
+                .integers(surfaces.map(\.revision)), .integer(now),
             ]
         ) { _ in }
     }

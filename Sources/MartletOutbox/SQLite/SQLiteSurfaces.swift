@@ -112,13 +112,14 @@ struct SQLiteSurfaces: SurfaceStore {
 
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface] {
         try await outbox.read { (tables) throws(SQLiteError) in
-            let condition = "cursor IS NOT NULL ORDER BY changed_at, number LIMIT ?"
-            return try SurfaceTable(tables.database).all(condition, Int64(limit))
+            let numbers = SurfaceRow.ends(of: "surface", where: "cursor IS NOT NULL", by: "changed_at", "?1", "?2")
+            return try SurfaceTable(tables.database)
+                .all("number IN (\(numbers)) ORDER BY changed_at, number", Int64(limit - limit / 2), Int64(limit / 2))
         }
     }
 
     func store(_ page: SurfacePage, at now: Int64) async throws(OutboxError) -> Bool {
-        try await outbox.change { (tables) throws(SQLiteError) in try tables.sessions.store(page) }
+        try await outbox.change { (tables) throws(SQLiteError) in try tables.sessions.store(page, at: now) }
     }
 
     func installationEvents(limit: Int) async throws(OutboxError) -> [InstallationEvent] {
@@ -126,14 +127,18 @@ struct SQLiteSurfaces: SurfaceStore {
     }
 
     func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws(OutboxError) {
-        try await outbox.change { (tables) throws(SQLiteError) in try tables.sessions.store(surfaces, for: event) }
+        try await outbox.change { (tables) throws(SQLiteError) in
+            try tables.sessions.store(surfaces, for: event, at: now)
+        }
     }
 
     // MARK: Steps
 
     func dueSessions(at now: Int64, limit: Int) async throws(OutboxError) -> [DueSession] {
         try await outbox.read { (tables) throws(SQLiteError) in
-            try tables.sessions.all("due_at <= ? ORDER BY due_at, number LIMIT ?", now, Int64(limit))
+            let numbers = SurfaceRow.ends(of: "surface_session", where: "due_at <= ?3", by: "due_at", "?1", "?2")
+            return try tables.sessions
+                .all("number IN (\(numbers)) ORDER BY due_at, number", Int64(limit - limit / 2), Int64(limit / 2), now)
         }
     }
 

@@ -7,12 +7,13 @@ internal import MartletSQLite
 final class SessionTable {
     /// The maximum number of sessions that one page makes due because their installations have left the audience.
     private static let leavingLimit = 10_000
-    /// Stores that an installation has left the audience.
-    private static let leaving = "UPDATE surface_session SET revision = 0, due_at = 0, version = version + 1"
-    /// Stores that an installation is in the audience, for a row of an insertion.
+    /// The values of a session that is due at a time, `?1`, unless it was due before.
+    private static let due = "due_at = min(coalesce(due_at, ?1), ?1), version = version + 1"
+    /// Stores that an installation has left the audience at a time, `?1`.
+    private static let leaving = "UPDATE surface_session SET revision = 0, \(due)"
+    /// Stores that an installation is in the audience since a time, `?1`, for a row of an insertion.
     private static let joining = """
-        ON CONFLICT (surface, installation) DO UPDATE SET
-            revision = excluded.revision, due_at = 0, version = version + 1
+        ON CONFLICT (surface, installation) DO UPDATE SET revision = excluded.revision, \(due)
         """
 
     private let database: OutboxDatabase
@@ -23,10 +24,7 @@ final class SessionTable {
     init(_ database: OutboxDatabase) throws(SQLiteError) {
         self.database = database
         addResult = try database.connection.prepare(
-            """
-            UPDATE surface_session SET results = coalesce(results, '') || ?, due_at = 0, version = version + 1
-            WHERE number = ?
-            """
+            "UPDATE surface_session SET results = coalesce(results, '') || ?2, \(Self.due) WHERE number = ?3"
         )
         changeState = try database.connection.prepare(
             """
@@ -38,7 +36,7 @@ final class SessionTable {
 
     /// Adds the result of a push to its session, unless the session was removed.
     func add(_ result: SessionResult, to session: Int64) throws(SQLiteError) {
-        try addResult.run(with: result.line, session)
+        try addResult.run(with: result.endedAt, result.line, session)
     }
 
     // MARK: Reading
@@ -93,7 +91,7 @@ final class SessionTable {
     // MARK: Audiences
 
     /// Stores a page of a surface; returns false if the surface has another revision or cursor.
-    func store(_ page: SurfacePage) throws(SQLiteError) -> Bool {
+    func store(_ page: SurfacePage, at now: Int64) throws(SQLiteError) -> Bool {
         let cursor = try database.connection.prepare(
             "UPDATE surface SET cursor = ? WHERE number = ? AND revision = ? AND cursor = ?"
         )
@@ -102,7 +100,7 @@ final class SessionTable {
         let session = try database.connection.prepare(
             """
             INSERT INTO surface_session (surface, installation, revision, version, state, due_at)
-            SELECT ?1, number, ?2, 0, x'', 0 FROM installation WHERE number = ?3 \(Self.joining)
+            SELECT ?2, number, ?3, 0, x'', ?1 FROM installation WHERE number = ?4 \(Self.joining)
             """
         )
         let event = try database.connection.prepare(
@@ -112,18 +110,18 @@ final class SessionTable {
             """
         )
         for installation in page.installations {
-            try session.run(with: page.surface, page.revision, installation)
+            try session.run(with: now, page.surface, page.revision, installation)
             try event.run(with: installation)
         }
         guard page.next == nil else { return true }
         try database.connection.prepare(
             """
             \(Self.leaving) WHERE number IN (
-                SELECT number FROM surface_session WHERE surface = ? AND revision > 0 AND revision < ?
+                SELECT number FROM surface_session WHERE surface = ?2 AND revision > 0 AND revision < ?3
                 LIMIT \(Self.leavingLimit)
             )
             """
-        ).run(with: page.surface, page.revision)
+        ).run(with: now, page.surface, page.revision)
         if database.connection.changes == Self.leavingLimit {
             try database.connection.prepare("UPDATE surface SET cursor = ? WHERE number = ?")
                 .run(with: page.installations.max() ?? page.cursor, page.surface)
@@ -132,24 +130,28 @@ final class SessionTable {
     }
 
     /// Stores the sessions of an installation, and removes its event, unless it has a newer one.
-    func store(_ surfaces: [StoredSurface], for event: InstallationEvent) throws(SQLiteError) {
+    func store(
+        _ surfaces: [StoredSurface],
+        for event: InstallationEvent,
+        at now: Int64
+    ) throws(SQLiteError) {
         try database.connection.prepare("DELETE FROM installation_event WHERE number = ?").run(with: event.number)
         guard database.connection.changes > 0 else { return }
         let installation = event.installation.number
         let session = try database.connection.prepare(
             """
             INSERT INTO surface_session (surface, installation, revision, version, state, due_at)
-            SELECT number, ?1, revision, 0, x'', 0 FROM surface WHERE number = ?2 AND revision = ?3 \(Self.joining)
+            SELECT number, ?2, revision, 0, x'', ?1 FROM surface WHERE number = ?3 AND revision = ?4 \(Self.joining)
             """
         )
-        for surface in surfaces { try session.run(with: installation, surface.number, surface.revision) }
+        for surface in surfaces { try session.run(with: now, installation, surface.number, surface.revision) }
         // One that was named with an earlier revision is left to the pages of its surface.
         try database.connection.prepare(
             """
-            \(Self.leaving) WHERE installation = ? AND surface NOT IN (SELECT value FROM json_each(?))
+            \(Self.leaving) WHERE installation = ?2 AND surface NOT IN (SELECT value FROM json_each(?3))
                 AND revision = (SELECT revision FROM surface WHERE number = surface_session.surface)
             """
-        ).run(with: installation, Self.list(surfaces.map(\.number)))
+        ).run(with: now, installation, Self.list(surfaces.map(\.number)))
     }
 
     // MARK: Steps

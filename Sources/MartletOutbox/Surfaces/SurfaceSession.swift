@@ -18,7 +18,7 @@ package struct StoredSession: Sendable, Hashable {
     package var state: [UInt8]
     /// The results of pushes that have ended since the last step, in their order.
     package var results: [SessionResult]
-    /// The time of the next step, in milliseconds since 1970; 0 after a change, and nil to wait for one.
+    /// The time of the next step, in milliseconds since 1970: that of a change at the latest, and nil to wait for one.
     package var dueAt: Int64?
     /// Whether the state cannot be decrypted, because its row was changed: it is empty.
     package var isDamaged = false

@@ -19,6 +19,9 @@
 /// - A change of an installation, of anything but the times of reports, makes its sessions due in the same transaction.
 ///   It also records an event while its app has surfaces that are not withdrawn.
 /// - The removal of an installation removes its sessions and its events.
+/// - A change makes a session due at the time of the change, unless it was due before. The change of an installation has
+///   the time of ``Installation/changedAt``, which the loss of a token to another installation, or by an answer of Apple,
+///   leaves as it is.
 ///
 /// Times are milliseconds since 1970. Methods can be called concurrently. Texts may not contain control characters.
 package protocol SurfaceStore: Sendable {
@@ -132,6 +135,8 @@ package protocol SurfaceStore: Sendable {
     ) async throws(OutboxError) -> [DueSession]
 
     /// Returns surfaces that have a next page, those that changed longest ago first.
+    ///
+    /// If there are more than the limit, half of them are those that changed last, which need not wait for all others.
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface]
 
     /// Stores a page of a surface: each installation that exists gets a session with the revision, which is due.
@@ -166,6 +171,9 @@ package protocol SurfaceStore: Sendable {
     func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws(OutboxError)
 
     /// Returns sessions that are due, longest waiting first, with their surfaces and installations.
+    ///
+    /// If there are more than the limit, half of them are those that became due last: a change of a small surface need
+    /// not wait for all sessions of a large one.
     ///
     /// - Parameters:
     ///   - now: The time.

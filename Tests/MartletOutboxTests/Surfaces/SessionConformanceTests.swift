@@ -65,7 +65,7 @@ import Testing
             #expect(try await outbox.status(of: push.id, of: "orders") == nil)
         }
         let current = try await surfaces.session(of: due.surface).session
-        #expect(current.state == Array("other".utf8) && current.results.map(\.id) == [first.id] && current.dueAt == 0)
+        #expect(current.state == Array("other".utf8) && current.results.map(\.id) == [first.id] && current.dueAt == 10)
         await outbox.close(isInOrder: true)
     }
 
@@ -100,7 +100,7 @@ import Testing
             SessionResult(id: pushes[4].id, state: .cancelled, status: nil, endedAt: 50),
             SessionResult(id: pushes[5].id, state: .cancelled, status: nil, endedAt: 60),
         ]
-        #expect(session.session.results == results && session.session.dueAt == 0)
+        #expect(session.session.results == results && session.session.dueAt == 30)
         // The push of a caller is none of them, and a step takes the results.
         for push in try await outbox.claimAll(at: 70) { try await outbox.end(push, at: 70) }
         #expect(try await outbox.surfaces.session(of: due.surface) == session)
@@ -136,7 +136,7 @@ import Testing
             SessionResult(id: pushes[0].id, state: .superseded, status: nil, endedAt: 20),
             SessionResult(id: pushes[1].id, state: .superseded, status: nil, endedAt: 30),
         ]
-        #expect(session.session.results == results && session.session.dueAt == 0)
+        #expect(session.session.results == results && session.session.dueAt == 20)
         // A push that a step replaces is counted as ended, and is no result of its session if a caller sent it.
         #expect(try await surfaces.store(session, dueAt: 600, pushes: [pushes[3].superseding], at: 40) == .stored)
         let after = try await surfaces.session(of: due.surface).session
@@ -166,7 +166,7 @@ import Testing
         let results = [pushes[0], pushes[2]].map { push in
             SessionResult(id: push.id, state: .cancelled, status: nil, endedAt: 30)
         }
-        #expect(session.results == results && session.dueAt == 0)
+        #expect(session.results == results && session.dueAt == 30)
         #expect(try await outbox.claimAll(at: 40).map(\.push.id) == [pushes[1].id])
         await outbox.close(isInOrder: true)
     }
@@ -202,7 +202,7 @@ import Testing
         let cancelled = pushes[..<3].map(\.id) + [other.id, try OutboxPush.numbered(10).id]
         #expect(try await surfaces.store(due, dueAt: 90, cancelled: cancelled, pushes: [pushes[3]], at: 30) == .stored)
         let session = try await surfaces.session(of: due.surface).session
-        #expect(session.results.map(\.id) == [pushes[1].id, pushes[2].id] && session.dueAt == 0)
+        #expect(session.results.map(\.id) == [pushes[1].id, pushes[2].id] && session.dueAt == 30)
         #expect(session.results.allSatisfy { $0.state == .cancelled && $0.endedAt == 30 })
         #expect(try await outbox.status(of: pushes[0].id, of: "orders")?.state == .inFlight)
         for push in claimed { try await outbox.end(push, at: 40) }
@@ -259,6 +259,8 @@ import Testing
         )
         let order = try await surfaces.dueSessions(at: 90, limit: 9).map(\.installation.number)
         #expect(order == [phones[1].number, phones[2].number, phones[0].number], "longest waiting first")
+        let ends = try await surfaces.dueSessions(at: 90, limit: 2).map(\.installation.number)
+        #expect(ends == [phones[1].number, phones[0].number], "the longest waiting, and the one that became due last")
         await outbox.close(isInOrder: true)
     }
 }

@@ -87,7 +87,7 @@ extension SurfaceStore {
 
     /// Stores steps of all sessions that are due, so that they wait for a change, and removes the events.
     func rest(at now: Int64 = 10) async throws {
-        for due in try await dueSessions(at: now, limit: 1_000) { _ = try await store(due, at: now) }
+        for due in try await dueSessions(at: .max, limit: 1_000) { _ = try await store(due, at: now) }
         for event in try await installationEvents(limit: 1_000) {
             let id = event.installation.installation.id
             let (user, app) = (event.installation.installation.user, event.installation.installation.app)
@@ -98,7 +98,7 @@ extension SurfaceStore {
             }
             try await store(surfaces, for: event, at: now)
         }
-        for due in try await dueSessions(at: now, limit: 1_000) { _ = try await store(due, at: now) }
+        for due in try await dueSessions(at: .max, limit: 1_000) { _ = try await store(due, at: now) }
     }
 }
 
