@@ -253,7 +253,8 @@ struct SurfaceModel: Sendable {
     mutating func add(_ result: SessionResult, to session: Int64) {
         guard let index = sessions.firstIndex(where: { $0.number == session }) else { return }
         sessions[index].results.append(result)
-        markDue(index, at: result.endedAt)
+        sessions[index].dueAt = min(sessions[index].dueAt ?? result.endedAt, result.dueAt)
+        sessions[index].version += 1
     }
 
     /// Changes the session of a step; returns whether it had the version of the step.

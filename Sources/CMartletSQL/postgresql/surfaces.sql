@@ -322,16 +322,19 @@ BEGIN
     ON CONFLICT (installation) DO UPDATE SET number = DEFAULT;
 END $$;
 
--- Adds results of pushes to their sessions, which are due then: lines without a line break, in their order. The caller
--- has locked the sessions.
+-- Adds results of pushes to their sessions, which are due then: lines without a line break, in their order. A session
+-- with a time of its next step takes accepted pushes ten seconds later (SessionResult.dueAt). The caller has locked the
+-- sessions.
 CREATE FUNCTION martlet.add_session_results(p_sessions bigint[], p_lines text[], p_now bigint)
 RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 BEGIN
     UPDATE martlet.surface_session s
-    SET results = s.results || u.lines, version = s.version + u.count, due_at = least(s.due_at, p_now)
+    SET results = s.results || u.lines, version = s.version + u.count,
+        due_at = CASE WHEN s.due_at IS NULL THEN p_now ELSE least(s.due_at, p_now + u.delay) END
     FROM (
-        SELECT g.session, count(*) AS count, string_agg(g.line || E'\n', '' ORDER BY g.place) AS lines
+        SELECT g.session, count(*) AS count, string_agg(g.line || E'\n', '' ORDER BY g.place) AS lines,
+            CASE WHEN bool_and(split_part(g.line, ' ', 2) = 'delivered') THEN 10000 ELSE 0 END AS delay
         FROM unnest(p_sessions, p_lines) WITH ORDINALITY AS g (session, line, place) GROUP BY g.session
     ) u WHERE s.number = u.session;
 END $$;

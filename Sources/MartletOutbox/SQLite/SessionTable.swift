@@ -24,7 +24,11 @@ final class SessionTable {
     init(_ database: OutboxDatabase) throws(SQLiteError) {
         self.database = database
         addResult = try database.connection.prepare(
-            "UPDATE surface_session SET results = coalesce(results, '') || ?2, \(Self.due) WHERE number = ?3"
+            """
+            UPDATE surface_session SET results = coalesce(results, '') || ?, due_at = coalesce(min(due_at, ?), ?),
+                version = version + 1
+            WHERE number = ?
+            """
         )
         changeState = try database.connection.prepare(
             """
@@ -36,7 +40,7 @@ final class SessionTable {
 
     /// Adds the result of a push to its session, unless the session was removed.
     func add(_ result: SessionResult, to session: Int64) throws(SQLiteError) {
-        try addResult.run(with: result.endedAt, result.line, session)
+        try addResult.run(with: result.line, result.dueAt, result.endedAt, session)
     }
 
     // MARK: Reading

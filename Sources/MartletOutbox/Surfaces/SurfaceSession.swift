@@ -54,6 +54,12 @@ package struct SessionResult: Sendable, Hashable {
     /// The time of the end, in milliseconds since 1970.
     package var endedAt: Int64
 
+    /// The time at which a session with a later time of its next step is due, in milliseconds since 1970.
+    ///
+    /// Nothing depends on the acceptance of a push in such a session. The result waits for ten seconds, in which a
+    /// change may make the session due: one step then takes both.
+    package var dueAt: Int64 { state == .delivered ? endedAt + 10_000 : endedAt }
+
     /// Creates a result.
     package init(id: APNsID, state: Outcome.State, status: Int?, endedAt: Int64) {
         self.id = id
@@ -113,7 +119,7 @@ package struct SessionStep: Sendable {
     /// - Parameters:
     ///   - due: The session as it was read.
     ///   - state: The new state.
-    ///   - dueAt: The time of the next step; nil to wait for a change.
+    ///   - dueAt: The time of the next step; nil to wait for a change, of which the acceptance of a push is one.
     ///   - isFinished: Whether the session is removed.
     ///   - cancelled: The identifiers of pushes of the session to cancel.
     ///   - pushes: The pushes, of the app of the surface and without identifiers of a caller.

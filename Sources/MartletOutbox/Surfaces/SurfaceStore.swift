@@ -15,13 +15,13 @@
 /// - A step is stored once: its state and its pushes in one transaction, and only if nothing has happened to the
 ///   session since it was read.
 /// - A push that ends adds its ``SessionResult`` to its session in the same transaction, whatever ends it, and makes
-///   the session due.
+///   the session due: at once, or at ``SessionResult/dueAt`` if the session has a time of its next step.
 /// - A change of an installation, of anything but the times of reports, makes its sessions due in the same transaction.
 ///   It also records an event while its app has surfaces that are not withdrawn.
 /// - The removal of an installation removes its sessions and its events.
-/// - A change makes a session due at the time of the change, unless it was due before. The change of an installation has
-///   the time of ``Installation/changedAt``, which the loss of a token to another installation, or by an answer of Apple,
-///   leaves as it is.
+/// - A change makes a session due at the time of the change, unless it was due before. The change of an installation
+///   has the time of ``Installation/changedAt``, which the loss of a token to another installation, or by an answer of
+///   Apple, leaves as it is.
 ///
 /// Times are milliseconds since 1970. Methods can be called concurrently. Texts may not contain control characters.
 package protocol SurfaceStore: Sendable {

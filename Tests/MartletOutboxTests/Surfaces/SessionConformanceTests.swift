@@ -111,6 +111,29 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `an accepted push waits for the next step`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let surfaces = outbox.surfaces
+        var due = try await makeSession(in: outbox)
+        let expected: [(dueAt: Int64?, after: Int64)] = [(nil, 30), (500, 500), (50_000, 10_030)]
+        for (number, (dueAt, after)) in expected.enumerated() {
+            let push = try OutboxPush.numbered(UInt64(number) + 1, token: "aa")
+            #expect(try await surfaces.store(due, dueAt: dueAt, pushes: [push]) == .stored)
+            let sent = try await surfaces.session(of: due.surface).session
+            for push in try await outbox.claimAll(at: 20) { try await outbox.end(push, at: 30) }
+            due = try await surfaces.session(of: due.surface)
+            #expect(due.session.dueAt == after && due.session.version > sent.version)
+            #expect(due.session.results.map(\.id) == [push.id])
+        }
+        // Any other end makes the session due at once.
+        let push = try OutboxPush.numbered(9, token: "aa")
+        #expect(try await surfaces.store(due, dueAt: 500, pushes: [push]) == .stored)
+        #expect(try await outbox.cancel(push.id, of: "orders", at: 40) != nil)
+        #expect(try await surfaces.session(of: due.surface).session.dueAt == 40)
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `the removal of a user's pushes is a result`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
         let due = try await makeSession(in: outbox)
