@@ -205,7 +205,8 @@ struct SurfaceModel: Sendable {
         return true
     }
 
-    mutating func store(_ read: [StoredSurface], for event: InstallationEvent, at now: Int64) {
+    mutating func store(_ membership: SurfaceMembership, at now: Int64) {
+        let (event, read) = (membership.event, membership.surfaces)
         let installation = event.installation.number
         guard events[installation] == event.number else { return }
         events[installation] = nil
@@ -289,7 +290,7 @@ extension OutboxModel {
         return value
     }
 
-    mutating func store(_ step: SessionStep, at now: Int64) -> SessionStepResult {
+    mutating func store(_ step: SessionStep, _ cancelled: inout [PushStatus], at now: Int64) -> SessionStepResult {
         guard step.pushes.isEmpty || step.pushes.count <= limit - rows.count else { return .full }
         let session = surfaces.sessions.first { $0.number == step.session }
         guard surfaces.change(by: step) else { return .outdated }
@@ -299,6 +300,7 @@ extension OutboxModel {
                 rows[number]?.push.session == step.session
             else { continue }
             end(number, Outcome(.cancelled), at: now)
+            if let status = status(of: id, of: app) { cancelled.append(status) }
         }
         for (push, answer) in zip(step.pushes.map(\.push), accept(step.pushes.map(\.push), at: now)) {
             guard !answer.isStored else { continue }
@@ -377,10 +379,12 @@ struct ModelSurfaces: SurfaceStore {
         disk.model.withLock { $0.surfaces.unfinished(limit: limit) }
     }
 
-    func store(_ page: SurfacePage, at now: Int64) -> Bool {
+    func store(_ pages: [SurfacePage], at now: Int64) -> [Bool] {
         disk.model.withLock { model in
-            let existing = page.installations.filter { model.installations.installation($0) != nil }
-            return model.surfaces.store(page, existing, at: now)
+            pages.map { page in
+                let existing = page.installations.filter { model.installations.installation($0) != nil }
+                return model.surfaces.store(page, existing, at: now)
+            }
         }
     }
 
@@ -394,8 +398,10 @@ struct ModelSurfaces: SurfaceStore {
         }
     }
 
-    func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) {
-        disk.model.withLock { $0.surfaces.store(surfaces, for: event, at: now) }
+    func store(_ memberships: [SurfaceMembership], at now: Int64) {
+        disk.model.withLock { model in
+            for membership in memberships { model.surfaces.store(membership, at: now) }
+        }
     }
 
     func dueSessions(at now: Int64, limit: Int) -> [DueSession] {
@@ -406,8 +412,12 @@ struct ModelSurfaces: SurfaceStore {
         return order.ends(limit: limit)
     }
 
-    func store(_ steps: [SessionStep], at now: Int64) -> [SessionStepResult] {
-        disk.model.withLock { model in steps.map { model.store($0, at: now) } }
+    func store(_ steps: [SessionStep], at now: Int64) -> StoredSteps {
+        disk.model.withLock { model in
+            var stored = StoredSteps()
+            for step in steps { stored.results.append(model.store(step, &stored.cancelled, at: now)) }
+            return stored
+        }
     }
 
     func endSurfaces(withdrawnBefore time: Int64, at now: Int64, limit: Int) -> Int {

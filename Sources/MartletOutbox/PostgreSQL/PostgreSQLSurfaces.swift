@@ -263,23 +263,32 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
         }
     }
 
-    func store(_ page: SurfacePage, at now: Int64) async throws(OutboxError) -> Bool {
-        try await outbox.connections.query(
+    func store(_ pages: [SurfacePage], at now: Int64) async throws(OutboxError) -> [Bool] {
+        let installations = pages.enumerated().flatMap { index, page in
+            page.installations.map { (place: Int64(index + 1), number: $0) }
+        }
+        let stored = try await outbox.connections.query(
             .maintaining,
-            "SELECT martlet.store_surface_page(\(Parameter.places(6)))",
+            "SELECT martlet.store_surface_pages(\(Parameter.places(7)))",
             [
-                .integer(page.surface), .integer(page.revision), .integer(page.cursor), .integer(page.next),
-                .integers(page.installations), .integer(now),
+                .integers(pages.map(\.surface)), .integers(pages.map(\.revision)), .integers(pages.map(\.cursor)),
+                .integers(pages.map(\.next)), .integers(installations.map(\.place)),
+                .integers(installations.map(\.number)), .integer(now),
             ]
-        ) { rows in rows.first?.flag(at: 0) ?? false }
+        ) { rows in Set(rows.all.map { $0.integer(at: 0) }) }
+        return pages.indices.map { stored.contains(Int64($0 + 1)) }
     }
 
-    func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws(OutboxError) {
+    func store(_ memberships: [SurfaceMembership], at now: Int64) async throws(OutboxError) {
+        let surfaces = memberships.enumerated().flatMap { index, membership in
+            membership.surfaces.map { (place: Int64(index + 1), number: $0.number, revision: $0.revision) }
+        }
         try await outbox.connections.query(
             .maintaining,
-            "SELECT martlet.store_installation_sessions(\(Parameter.places(5)))",
+            "SELECT martlet.store_installation_sessions(\(Parameter.places(6)))",
             [
-                .integer(event.number), .integer(event.installation.number), .integers(surfaces.map(\.number)),
+                .integers(memberships.map(\.event.number)), .integers(memberships.map(\.event.installation.number)),
+                .integers(surfaces.map(\.place)), .integers(surfaces.map(\.number)),
                 .integers(surfaces.map(\.revision)), .integer(now),
             ]
         ) { _ in }
@@ -287,7 +296,7 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
 
     // MARK: Steps
 
-    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> [SessionStepResult] {
+    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> StoredSteps {
         try await store(steps, in: outbox, at: now)
     }
 
@@ -295,30 +304,34 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
         _ steps: [SessionStep],
         in outbox: isolated PostgreSQLOutbox,
         at now: Int64
-    ) async throws(OutboxError) -> [SessionStepResult] {
+    ) async throws(OutboxError) -> StoredSteps {
         for app in Set(steps.flatMap(\.pushes).map(\.push.lane.app)) { _ = try await outbox.apps.number(of: app) }
-        var results = [SessionStepResult](repeating: .stored, count: steps.count)
+        var stored = StoredSteps(results: [SessionStepResult](repeating: .stored, count: steps.count))
         var room = max(0, outbox.options.limit - outbox.backlogCount.pushes)
         for (place, step) in steps.enumerated() {
-            if step.pushes.count <= room { room -= step.pushes.count } else { results[place] = .full }
+            if step.pushes.count <= room { room -= step.pushes.count } else { stored.results[place] = .full }
         }
         outbox.progress.recordTime(now)
         while true {
-            let places = results.indices.filter { results[$0] == .stored }
-            guard !places.isEmpty else { return results }
+            let places = stored.results.indices.filter { stored.results[$0] == .stored }
+            guard !places.isEmpty else { return stored }
             // The statement stores nothing if a session is outdated: it is repeated without that session.
-            let outdated = try await storeOnce(places.map { steps[$0] }, in: outbox, at: now)
-            guard !outdated.isEmpty else { return results }
-            for place in places where outdated.contains(steps[place].session) { results[place] = .outdated }
+            let answer = try await storeOnce(places.map { steps[$0] }, in: outbox, at: now)
+            stored.cancelled = answer.cancelled
+            guard !answer.outdated.isEmpty else { return stored }
+            for place in places where answer.outdated.contains(steps[place].session) {
+                stored.results[place] = .outdated
+            }
         }
     }
 
-    /// Stores steps, or returns the numbers of the outdated sessions, of which there is at least one then.
+    /// Stores steps, and returns the cancelled pushes, or the numbers of the outdated sessions, of which there is at
+    /// least one then.
     private func storeOnce(
         _ steps: [SessionStep],
         in outbox: isolated PostgreSQLOutbox,
         at now: Int64
-    ) async throws(OutboxError) -> Set<Int64> {
+    ) async throws(OutboxError) -> (outdated: Set<Int64>, cancelled: [PushStatus]) {
         let entries = steps.flatMap(\.pushes).map { hashed in
             let app = outbox.apps.number(ofKnown: hashed.push.lane.app) ?? 0
             return PostgreSQLOutbox.Entry(hashed: hashed, app: app, now: now)
@@ -329,17 +342,27 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
             .byteLists(steps.map(\.state)), .integers(steps.map(\.dueAt)), .flags(steps.map(\.isFinished)),
             .identifiers(cancelled.map(\.id)), .integers(cancelled.map(\.session)),
         ]
-        let (outdated, change): (Set<Int64>, Int) = try await outbox.connections.query(
+        // The app of a push that a step cancels is that of its surface.
+        let apps = Dictionary(steps.map { ($0.session, $0.place.app) }) { first, _ in first }
+        let (outdated, cancelled, change): (Set<Int64>, [PushStatus], Int) = try await outbox.connections.query(
             .maintaining,
             "SELECT * FROM martlet.store_steps(\(Parameter.places(33)))",
             head + PostgreSQLOutbox.Entry.parameters(entries[...])
         ) { rows in
-            let outdated = Set(rows.all.compactMap { $0.optionalInteger(at: 0) })
-            return (outdated, rows.first.map { Int($0.integer(at: 1) - $0.integer(at: 2)) } ?? 0)
+            var (outdated, cancelled, change): (Set<Int64>, [PushStatus], Int) = ([], [], 0)
+            for row in rows.all {
+                if let session = row.optionalInteger(at: 6) { outdated.insert(session) }
+                change += Int(row.integer(at: 7) - row.integer(at: 8))
+                let lane = Lane(app: apps[row.integer(at: 1)] ?? "", environment: row.environment(at: 2))
+                if let status = PushStatus(row, from: 3, endedAs: .cancelled, in: lane, at: now) {
+                    cancelled.append(status)
+                }
+            }
+            return (outdated, cancelled, change)
         }
         outbox.backlogCount.pushes += change
         outbox.progress.recordPushes(due: now)
-        return outdated
+        return (outdated, cancelled)
     }
 }
 

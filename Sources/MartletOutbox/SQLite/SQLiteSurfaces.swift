@@ -118,17 +118,21 @@ struct SQLiteSurfaces: SurfaceStore {
         }
     }
 
-    func store(_ page: SurfacePage, at now: Int64) async throws(OutboxError) -> Bool {
-        try await outbox.change { (tables) throws(SQLiteError) in try tables.sessions.store(page, at: now) }
+    func store(_ pages: [SurfacePage], at now: Int64) async throws(OutboxError) -> [Bool] {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            var areStored: [Bool] = []
+            for page in pages { areStored.append(try tables.sessions.store(page, at: now)) }
+            return areStored
+        }
     }
 
     func installationEvents(limit: Int) async throws(OutboxError) -> [InstallationEvent] {
         try await outbox.read { (tables) throws(SQLiteError) in try tables.sessions.events(limit: limit) }
     }
 
-    func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws(OutboxError) {
+    func store(_ memberships: [SurfaceMembership], at now: Int64) async throws(OutboxError) {
         try await outbox.change { (tables) throws(SQLiteError) in
-            try tables.sessions.store(surfaces, for: event, at: now)
+            for membership in memberships { try tables.sessions.store(membership, at: now) }
         }
     }
 
@@ -142,12 +146,15 @@ struct SQLiteSurfaces: SurfaceStore {
         }
     }
 
-    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> [SessionStepResult] {
-        guard !steps.isEmpty else { return [] }
+    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> StoredSteps {
+        guard !steps.isEmpty else { return StoredSteps() }
         return try await outbox.change { (tables) throws(SQLiteError) in
-            var results: [SessionStepResult] = []
-            for step in steps { results.append(try tables.sessions.store(step, with: tables.pushes, at: now)) }
-            return results
+            var stored = StoredSteps()
+            for step in steps {
+                let result = try tables.sessions.store(step, with: tables.pushes, &stored.cancelled, at: now)
+                stored.results.append(result)
+            }
+            return stored
         }
     }
 

@@ -6,7 +6,7 @@ internal import MartletSQLite
 /// The sessions of surfaces on installations, and the events of installations whose audiences may have changed.
 final class SessionTable {
     /// The maximum number of sessions that one page makes due because their installations have left the audience.
-    private static let leavingLimit = 10_000
+    private static let leavingLimit = 1_000
     /// The values of a session that is due at a time, `?1`, unless it was due before.
     private static let due = "due_at = min(coalesce(due_at, ?1), ?1), version = version + 1"
     /// Stores that an installation has left the audience at a time, `?1`.
@@ -134,11 +134,8 @@ final class SessionTable {
     }
 
     /// Stores the sessions of an installation, and removes its event, unless it has a newer one.
-    func store(
-        _ surfaces: [StoredSurface],
-        for event: InstallationEvent,
-        at now: Int64
-    ) throws(SQLiteError) {
+    func store(_ membership: SurfaceMembership, at now: Int64) throws(SQLiteError) {
+        let (event, surfaces) = (membership.event, membership.surfaces)
         try database.connection.prepare("DELETE FROM installation_event WHERE number = ?").run(with: event.number)
         guard database.connection.changes > 0 else { return }
         let installation = event.installation.number
@@ -160,13 +157,18 @@ final class SessionTable {
 
     // MARK: Steps
 
-    /// Stores a step with its pushes, if the session has its version.
-    func store(_ step: SessionStep, with pushes: PushTable, at now: Int64) throws(SQLiteError) -> SessionStepResult {
+    /// Stores a step with its pushes, if the session has its version, and adds the pushes that it has cancelled.
+    func store(
+        _ step: SessionStep,
+        with pushes: PushTable,
+        _ cancelled: inout [PushStatus],
+        at now: Int64
+    ) throws(SQLiteError) -> SessionStepResult {
         guard step.pushes.isEmpty || step.pushes.count <= database.limit - database.count else { return .full }
         try changeState.run(with: step.state, step.dueAt, step.session, step.version)
         guard database.connection.changes > 0 else { return .outdated }
         // Before the new pushes, which may wait behind them.
-        for number in try unclaimed(step) { try pushes.end(number, Outcome(.cancelled), at: now) }
+        try cancel(step, pushes, &cancelled, at: now)
         database.state.latest = max(database.state.latest, now)
         for hashed in step.pushes {
             guard try !pushes.accept(hashed, at: now).isStored else { continue }
@@ -179,20 +181,27 @@ final class SessionTable {
         return .stored
     }
 
-    /// Returns the numbers of the pushes that a step cancels, without claimed ones.
-    private func unclaimed(_ step: SessionStep) throws(SQLiteError) -> [Int64] {
-        guard !step.cancelled.isEmpty, let app = database.number(ofKnown: step.place.app) else { return [] }
+    /// Cancels the pushes that a step names, without claimed ones, and adds them.
+    private func cancel(
+        _ step: SessionStep,
+        _ pushes: PushTable,
+        _ cancelled: inout [PushStatus],
+        at now: Int64
+    ) throws(SQLiteError) {
+        guard !step.cancelled.isEmpty, let app = database.number(ofKnown: step.place.app) else { return }
         let row = try database.connection.prepare(
             """
             SELECT number FROM push
             WHERE apns_id = ? AND app = ? AND session = ? AND (ready_at IS NOT NULL OR is_in_line = 1)
             """
         )
-        var numbers: [Int64] = []
         for id in step.cancelled {
             try row.bind(id.bytes, app, step.session)
-            numbers += try row.all { $0.integer(at: 0) }
+            let numbers = try row.all { $0.integer(at: 0) }
+            for number in numbers where database.state.claimed[number] == nil {
+                try pushes.end(number, Outcome(.cancelled), at: now)
+                if let status = try pushes.known(id, app)?.status { cancelled.append(status) }
+            }
         }
-        return numbers.filter { database.state.claimed[$0] == nil }
     }
 }

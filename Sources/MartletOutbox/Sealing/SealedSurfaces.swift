@@ -85,8 +85,8 @@ struct SealedSurfaces: SurfaceStore {
         return try await store.unfinishedSurfaces(limit: limit).map { $0.opened(by: seal) }
     }
 
-    func store(_ page: SurfacePage, at now: Int64) async throws(OutboxError) -> Bool {
-        try await store.store(page, at: now)
+    func store(_ pages: [SurfacePage], at now: Int64) async throws(OutboxError) -> [Bool] {
+        try await store.store(pages, at: now)
     }
 
     func installationEvents(limit: Int) async throws(OutboxError) -> [InstallationEvent] {
@@ -96,8 +96,8 @@ struct SealedSurfaces: SurfaceStore {
         }
     }
 
-    func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws(OutboxError) {
-        try await store.store(surfaces, for: event, at: now)
+    func store(_ memberships: [SurfaceMembership], at now: Int64) async throws(OutboxError) {
+        try await store.store(memberships, at: now)
     }
 
     func dueSessions(at now: Int64, limit: Int) async throws(OutboxError) -> [DueSession] {
@@ -106,7 +106,7 @@ struct SealedSurfaces: SurfaceStore {
             .map { $0.opened(by: seal, $0.surface.opened(by: seal)) }
     }
 
-    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> [SessionStepResult] {
+    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> StoredSteps {
         let seal = try await keeper.seal()
         var sealed: [SessionStep] = []
         for step in steps {

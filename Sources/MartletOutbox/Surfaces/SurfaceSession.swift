@@ -167,6 +167,20 @@ package enum SessionStepResult: Sendable, Hashable {
     case full
 }
 
+/// The answer of a store to steps.
+package struct StoredSteps: Sendable, Hashable {
+    /// One answer for each step, in the same order.
+    package var results: [SessionStepResult] = []
+    /// The pushes that the steps have cancelled, without those that were claimed or had ended.
+    package var cancelled: [PushStatus] = []
+
+    /// Creates the answer to steps, by default to none.
+    package init(results: [SessionStepResult] = [], cancelled: [PushStatus] = []) {
+        self.results = results
+        self.cancelled = cancelled
+    }
+}
+
 /// The installations that get the current state of a surface, which are stored together with its new cursor.
 package struct SurfacePage: Sendable, Hashable {
     /// The ``StoredSurface/number``, and the revision and the cursor with which the page was made: it is stored only
@@ -199,5 +213,17 @@ package struct InstallationEvent: Sendable, Hashable {
     package init(number: Int64, installation: StoredInstallation) {
         self.number = number
         self.installation = installation
+    }
+}
+
+/// All surfaces whose audience an installation is in, as they were read after its event.
+package struct SurfaceMembership: Sendable, Hashable {
+    package var event: InstallationEvent
+    package var surfaces: [StoredSurface]
+
+    /// Creates the membership of the installation of an event.
+    package init(of event: InstallationEvent, in surfaces: [StoredSurface]) {
+        self.event = event
+        self.surfaces = surfaces
     }
 }

@@ -22,8 +22,8 @@ import Testing
         let due = try await makeSession(in: outbox)
         let pushes = try (1...2).map { try OutboxPush.numbered($0, token: "aa", user: "anna") }
         let step = SessionStep(of: due, state: Array("first".utf8), dueAt: 60, pushes: pushes)
-        #expect(try await outbox.surfaces.store([step], at: 20) == [.stored])
-        #expect(try await outbox.surfaces.store([step], at: 20) == [.outdated])
+        #expect(try await outbox.surfaces.store([step], at: 20) == StoredSteps(results: [.stored]))
+        #expect(try await outbox.surfaces.store([step], at: 20).results == [.outdated])
         await outbox.close(isInOrder: true)
         outbox = try await place.open()
         let surfaces = outbox.surfaces
@@ -36,7 +36,7 @@ import Testing
         let claimed = try await outbox.claimAll(at: 30)
         #expect(claimed.map(\.push.id) == pushes.map(\.id))
         #expect(claimed.allSatisfy { $0.push.session == due.session.number && !$0.isDamaged && !$0.hasFormerUser })
-        #expect(try await surfaces.store([], at: 30).isEmpty)
+        #expect(try await surfaces.store([] as [SessionStep], at: 30) == StoredSteps())
         await outbox.close(isInOrder: true)
     }
 
@@ -223,7 +223,12 @@ import Testing
         let other = try OutboxPush.numbered(9, token: "aa")
         _ = try await outbox.accept([other], at: 20)
         let cancelled = pushes[..<3].map(\.id) + [other.id, try OutboxPush.numbered(10).id]
-        #expect(try await surfaces.store(due, dueAt: 90, cancelled: cancelled, pushes: [pushes[3]], at: 30) == .stored)
+        let step = SessionStep(of: due, state: [], dueAt: 90, cancelled: cancelled, pushes: [pushes[3]])
+        let stored = try await surfaces.store([step], at: 30)
+        #expect(stored.results == [.stored] && stored.cancelled.map(\.id) == [pushes[1].id, pushes[2].id])
+        for status in stored.cancelled {
+            #expect(status.lane == .orders && status.state == .ended(Outcome(.cancelled), at: 30))
+        }
         let session = try await surfaces.session(of: due.surface).session
         #expect(session.results.map(\.id) == [pushes[1].id, pushes[2].id] && session.dueAt == 30)
         #expect(session.results.allSatisfy { $0.state == .cancelled && $0.endedAt == 30 })
@@ -276,7 +281,7 @@ import Testing
                 pushes: [try OutboxPush.numbered(UInt64(index) + 1)]
             )
         }
-        #expect(try await surfaces.store(steps, at: 20) == [.stored, .outdated, .stored])
+        #expect(try await surfaces.store(steps, at: 20).results == [.stored, .outdated, .stored])
         #expect(
             try await outbox.claimAll(at: 20).map(\.push.session) == [due[0].session.number, due[2].session.number]
         )

@@ -49,6 +49,38 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `pages and events are stored together`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let surfaces = outbox.surfaces
+        let anna = try await outbox.installations.add(.numbered(1))
+        let bob = try await outbox.installations.add(.numbered(2, user: "bob"))
+        var stored: [StoredSurface] = []
+        for number in 1...3 { stored.append(try await surfaces.putNew(.numbered(number, to: .matching(.all)))) }
+        let old = SurfacePage(of: stored[1], next: nil, installations: [anna.number, bob.number])
+        stored[1] = try await surfaces.putNew(.numbered(2, to: .matching(.all), request: "2"), at: 20)
+        let pages = [
+            SurfacePage(of: stored[2], next: anna.number, installations: [anna.number]), old,
+            SurfacePage(of: stored[0], next: nil, installations: [bob.number, anna.number]),
+        ]
+        #expect(try await surfaces.store(pages, at: 30) == [true, false, true])
+        #expect(try await surfaces.current(stored[2]).cursor == anna.number)
+        #expect(try await surfaces.current(stored[0]).cursor == nil)
+        let due = try await surfaces.dueSessions(at: 30, limit: 9)
+        #expect(due.filter { $0.surface.number == stored[0].number }.count == 2 && due.count == 3)
+        #expect(try await surfaces.store([] as [SurfacePage], at: 30).isEmpty)
+        for phone in [anna, bob] { try await outbox.installations.change(phone) { $0.tags = ["vip"] } }
+        let events = try await surfaces.installationEvents(limit: 9)
+        try await outbox.installations.change(bob) { $0.tags = ["new"] }
+        let current = try await surfaces.current(stored[1])
+        try await surfaces.store(events.map { SurfaceMembership(of: $0, in: [current]) }, at: 40)
+        let left = try await surfaces.sessions(of: stored[0]).map(\.session.revision)
+        #expect(left == [0, 1], "bob has a newer event")
+        #expect(try await surfaces.session(of: stored[1]).installation.number == anna.number)
+        #expect(try await surfaces.event().installation.number == bob.number)
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `an installation has the surfaces that it was in last`(engine: OutboxEngine) async throws {
         let place = try await engine.place()
         let outbox = try await place.open()
