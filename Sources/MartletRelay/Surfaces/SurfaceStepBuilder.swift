@@ -46,7 +46,7 @@ struct SurfaceStepBuilder {
     /// The time in milliseconds since 1970.
     private let now: Int64
     private var generator: SplitMix64
-    private var zones = ZoneLookup()
+    private var built = BuiltPushes()
     /// The contents of the surfaces, by their numbers.
     private var contents: [Int64: Content] = [:]
     /// The problems of the current session.
@@ -223,7 +223,7 @@ struct SurfaceStepBuilder {
     /// Builds a push; nil for one that cannot be built.
     private mutating func push(of send: SurfacePlan.Send, by builder: SurfacePushBuilder) -> OutboxPush? {
         do throws(APIProblem) {
-            return try builder.push(of: send, &zones)
+            return try builder.push(of: send, &built)
         } catch {
             problems.append(error.detail)
             return nil

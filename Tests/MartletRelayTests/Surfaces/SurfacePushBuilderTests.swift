@@ -77,8 +77,22 @@ import Testing
             content: content,
             snapshot: SurfaceBench.snapshot(of: kind, "Packed")
         )
-        var zones = ZoneLookup()
-        return try builder.push(of: send, &zones)
+        // The push to another token is built first, as in a step of many installations.
+        var built = BuiltPushes()
+        let other = SurfacePlan.Send(
+            id: APNsID(randomBits: (3, 4)),
+            token: try DeviceToken(hex: "cd34"),
+            content: content,
+            snapshot: send.snapshot
+        )
+        let first = try builder.push(of: other, &built)
+        #expect(first.id == other.id && first.destination == .device(other.token))
+        let push = try builder.push(of: send, &built)
+        if case .end = content { return push }
+        built = BuiltPushes()
+        let alone = try builder.push(of: send, &built)
+        #expect(push == alone)
+        return push
     }
 
     private func aps(of push: OutboxPush) throws -> JSONValue {
