@@ -395,6 +395,8 @@ CREATE TABLE martlet.surface_session (
 );
 CREATE INDEX surface_session_due ON martlet.surface_session (due_at, number) WHERE due_at IS NOT NULL;
 CREATE INDEX surface_session_installation ON martlet.surface_session (installation);
+-- For the sessions that have left the audience of a surface.
+CREATE INDEX surface_session_revision ON martlet.surface_session (surface, revision);
 
 -- The installations that have changed, and may therefore have joined or left audiences. Each has one row, whose number
 -- increases with each change.

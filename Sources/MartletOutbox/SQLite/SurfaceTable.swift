@@ -64,11 +64,9 @@ struct SurfaceTable {
 
     /// Returns the number of surfaces of an app that are not withdrawn.
     private func count(of app: Int64) throws(SQLiteError) -> Int {
-        let row = try database.connection.prepare(
-            "SELECT count(*) FROM surface WHERE app = ? AND withdrawn_at IS NULL"
-        )
+        let row = try database.connection.prepare("SELECT surfaces FROM app WHERE number = ?")
         try row.bind(app)
-        return try row.step() ? Int(row.integer(at: 0)) : 0
+        return try row.all { Int($0.integer(at: 0)) }.first ?? 0
     }
 
     private func store(_ surface: Surface, _ app: Int64, at now: Int64) throws(SQLiteError) -> StoredSurface? {
