@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
-internal import MartletOutbox
+package import MartletOutbox
 internal import Synchronization
 
 /// A model of the surfaces, which each engine has to agree with.
@@ -100,7 +100,7 @@ struct SurfaceModel: Sendable {
     }
 
     func surfaces(for user: String, _ installation: InstallationID, of app: String) -> [StoredSurface] {
-        surfaces.filter { stored in
+        let found = surfaces.filter { stored in
             guard stored.surface.app == app, stored.withdrawnAt == nil else { return false }
             return switch stored.surface.audience {
             case .users(let users): users.contains { $0.utf8.elementsEqual(user.utf8) }
@@ -108,6 +108,7 @@ struct SurfaceModel: Sendable {
             case .matching: false
             }
         }
+        return found.map(\.withoutContent)
     }
 
     func surfacesWithExpression(of app: String) -> [StoredSurface] {
@@ -115,11 +116,7 @@ struct SurfaceModel: Sendable {
             guard case .matching = stored.surface.audience else { return false }
             return stored.surface.app == app && stored.withdrawnAt == nil
         }
-        return found.map { stored in
-            var stored = stored
-            (stored.surface.request, stored.surface.fingerprint) = ([], [])
-            return stored
-        }
+        return found.map(\.withoutContent)
     }
 
     func surfaces(on installation: Int64, limit: Int) -> [StoredSurface] {
@@ -270,6 +267,15 @@ struct SurfaceModel: Sendable {
     }
 
     mutating func remove(_ session: Int64) { sessions.removeAll { $0.number == session } }
+}
+
+extension StoredSurface {
+    /// The surface with an empty request and fingerprint.
+    package var withoutContent: StoredSurface {
+        var stored = self
+        (stored.surface.request, stored.surface.fingerprint) = ([], [])
+        return stored
+    }
 }
 
 extension Installation {

@@ -110,8 +110,8 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     ) async throws(OutboxError) -> [StoredSurface] {
         let number = try await outbox.apps.number(of: app)
         // An array, because a join may be planned as one of all surfaces.
-        return try await all(
-            .maintaining,
+        return try await allWithoutContent(
+            of: app,
             """
             number = ANY (ARRAY(
                 SELECT u.surface FROM martlet.surface_user u WHERE u.app = $1 AND u.user_id = $2
@@ -126,13 +126,23 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
 
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface] {
         let number = try await outbox.apps.number(of: app)
+        return try await allWithoutContent(
+            of: app,
+            "app = $1 AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number",
+            [.integer(number)]
+        )
+    }
+
+    private func allWithoutContent(
+        of app: String,
+        _ condition: String,
+        _ parameters: [Parameter]
+    ) async throws(OutboxError) -> [StoredSurface] {
+        let columns = SurfaceRow.columnsWithoutContent(empty: "''::bytea")
         return try await outbox.connections.query(
             .maintaining,
-            """
-            SELECT \(SurfaceRow.columnsWithoutContent(empty: "''::bytea")) FROM martlet.surface
-            WHERE app = $1 AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number
-            """,
-            [.integer(number)]
+            "SELECT \(columns) FROM martlet.surface WHERE \(condition)",
+            parameters
         ) { rows in rows.all.map { StoredSurface($0, app: app) } }
     }
 

@@ -74,14 +74,15 @@ struct SQLiteSurfaces: SurfaceStore {
                     SELECT number FROM surface WHERE app = ?1 AND audience_kind = 'installation' AND audience = ?3
                 ) AND withdrawn_at IS NULL ORDER BY number
                 """
-            return try SurfaceTable(tables.database).all(condition, app, user, installation.description)
+            return try SurfaceTable(tables.database).allWithoutContent(condition, app, user, installation.description)
         }
     }
 
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface] {
         try await outbox.read { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return [] }
-            return try SurfaceTable(tables.database).allWithExpression(app)
+            let condition = "app = ? AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number"
+            return try SurfaceTable(tables.database).allWithoutContent(condition, app)
         }
     }
 

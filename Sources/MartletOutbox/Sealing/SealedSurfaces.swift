@@ -57,8 +57,7 @@ struct SealedSurfaces: SurfaceStore {
         _ installation: InstallationID,
         of app: String
     ) async throws(OutboxError) -> [StoredSurface] {
-        let seal = try await keeper.seal()
-        return try await store.surfaces(for: user, installation, of: app).map { $0.opened(by: seal) }
+        try await store.surfaces(for: user, installation, of: app)
     }
 
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface] {

@@ -98,6 +98,8 @@ package protocol SurfaceStore: Sendable {
 
     /// Returns the surfaces that installations of a user, or an installation, may show, in the order of their numbers:
     /// without those whose audience is an expression, and without withdrawn ones.
+    ///
+    /// Their requests and fingerprints are empty: they are read after each change of the installation.
     func surfaces(
         for user: String,
         _ installation: InstallationID,

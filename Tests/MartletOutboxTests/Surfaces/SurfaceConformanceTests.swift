@@ -181,18 +181,16 @@ import Testing
         #expect(try await surfaces.surfaces(of: "orders", after: 0, limit: 9) == stored)
         #expect(try await surfaces.surfaces(of: "orders", after: stored[0].number, limit: 2) == Array(stored[1...2]))
         #expect(try await surfaces.surfaces(of: "games", after: 0, limit: 9).isEmpty)
-        #expect(try await surfaces.surfaces(for: "é", id, of: "orders") == Array(stored[...1]))
+        #expect(try await surfaces.surfaces(for: "é", id, of: "orders") == stored[...1].map(\.withoutContent))
         let other = Installation.numbered(2).id
-        #expect(try await surfaces.surfaces(for: "e\u{301}", other, of: "orders") == [stored[3]])
+        #expect(try await surfaces.surfaces(for: "e\u{301}", other, of: "orders") == [stored[3].withoutContent])
         #expect(try await surfaces.surfaces(for: "bob", other, of: "orders").isEmpty)
-        var matching = stored[2]
-        (matching.surface.request, matching.surface.fingerprint) = ([], [])
-        #expect(try await surfaces.surfacesWithExpression(of: "orders") == [matching])
+        #expect(try await surfaces.surfacesWithExpression(of: "orders") == [stored[2].withoutContent])
         #expect(try await surfaces.surfacesWithExpression(of: "rides").isEmpty)
         // With another audience, the users before do not find it.
         try await surfaces.putNew(.numbered(0, to: .users(["bob"])), at: 20)
         _ = try await surfaces.withdraw("order-2", of: "orders", if: .none, at: 20)
-        #expect(try await surfaces.surfaces(for: "é", id, of: "orders") == [stored[1]])
+        #expect(try await surfaces.surfaces(for: "é", id, of: "orders") == [stored[1].withoutContent])
         #expect(try await surfaces.surfaces(for: "bob", other, of: "orders").map(\.number) == [stored[0].number])
         #expect(try await surfaces.surfacesWithExpression(of: "orders").isEmpty)
         #expect(try await surfaces.surfaces(of: "orders", after: 0, limit: 9).count == 4, "withdrawn ones are listed")
