@@ -54,8 +54,9 @@ actor SurfaceRunner {
     private static let longestPause = Duration.seconds(1)
     /// The maximum number of surfaces, of requests about them, of events and of sessions that are read at once.
     private static let surfaceLimit = 50
-    private static let eventLimit = 20
-    private static let sessionLimit = 200
+    private static let eventLimit = 100
+    /// More than the installations of a page, so that the pages of a single surface do not wait.
+    private static let sessionLimit = 250
     /// The number of installations from which on pages of surfaces are stored in one commit.
     private static let commitSize = 200
     /// The interval between looks for surfaces that have ended, in milliseconds.
