@@ -223,18 +223,18 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         } else if step.content == nil, let time = activity.goneAt {
             step.plan.isFinished = now / 1_000 >= time
             step.plan.dueAt = step.plan.isFinished ? nil : time * 1_000
-        } else {
+        } else if let time = activity.nextTime(after: now / 1_000) {
             // The step is due already if its actions were not possible, as without a start in the budget.
-            let next = activity.nextTime(after: now / 1_000).map { max($0 * 1_000, now) }
-            step.plan.dueAt = next.map { $0 > now ? $0 : now + Self.retryInterval }
-            if next == nil, !pending.isEmpty { step.plan.dueAt = now + Self.resultInterval }
+            step.plan.dueAt = time * 1_000 > now ? time * 1_000 : now + Self.retryInterval
+        } else if !pending.isEmpty, pending.allSatisfy({ $0.revision == step.revision }) {
+            step.plan.dueAt = now + Self.resultInterval
         }
     }
 
-    /// Returns whether the acceptance of a push leads to another push, or to the end of the session.
+    /// Returns whether the acceptance of a push decides about the Live Activity, or about the end of the session.
     private func mustWait(for push: PendingPush, in step: Step) -> Bool {
         if let request = push.request { return !activity.isUpdate(request) }
-        return step.content == nil || push.revision < step.revision
+        return step.content == nil
     }
 
     // MARK: Live Activities

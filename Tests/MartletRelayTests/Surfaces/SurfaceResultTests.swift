@@ -58,6 +58,19 @@ struct SurfaceResultTests {
         #expect(bench.plan.dueAt == nil, "the newer snapshot")
     }
 
+    @Test func `a snapshot on its way does not delay the Live Activity`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive()
+        try bench.stored.add(.device, "device", at: bench.now)
+        bench.show(.examples(of: .liveActivity, .widget))
+        let update = try #require(bench.plan.sends.first?.id)
+        bench.show(.examples(of: .liveActivity, .widget))
+        #expect(bench.plan.cancelled.count == 2)
+        bench.step([SessionResult(id: update, state: .cancelled, status: nil, endedAt: bench.now * 1_000)])
+        #expect(bench.plan.sends.map(\.snapshot.kind) == [.liveActivity])
+        #expect(bench.plan.dueAt == (bench.now + 6_900) * 1_000)
+    }
+
     @Test func `the same content, and a report, have no staleness`() throws {
         var bench = SurfaceSessionBench()
         try bench.goLive()
