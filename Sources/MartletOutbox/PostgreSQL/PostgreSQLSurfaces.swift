@@ -159,13 +159,7 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     }
 
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface] {
-        let numbers = SurfaceRow.ends(
-            of: "martlet.surface",
-            where: "cursor IS NOT NULL",
-            by: "changed_at",
-            "$1",
-            "$2"
-        )
+        let numbers = SurfaceRow.ends(of: "martlet.surface", where: "cursor IS NOT NULL", by: "changed_at", "$1", "$2")
         return try await all(
             .maintaining,
             "number = ANY (ARRAY(\(numbers))) ORDER BY changed_at, number",
@@ -229,30 +223,31 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     }
 
     func dueSessions(at now: Int64, limit: Int) async throws(OutboxError) -> [DueSession] {
-        let numbers = SurfaceRow.ends(
-            of: "martlet.surface_session",
-            where: "due_at <= $3",
-            by: "due_at",
-            "$1",
-            "$2"
-        )
-        return try await outbox.connections.query(
+        let numbers = SurfaceRow.ends(of: "martlet.surface_session", where: "due_at <= $3", by: "due_at", "$1", "$2")
+        let found = try await outbox.connections.query(
             .maintaining,
             """
-            SELECT d.*, s.*, i.* FROM (
+            SELECT d.*, i.* FROM (
                 SELECT \(SurfaceRow.sessionColumns) FROM martlet.surface_session
                 WHERE number = ANY (ARRAY(\(numbers)))
-            ) d CROSS JOIN LATERAL (\(Self.selection) WHERE number = d.surface LIMIT 1) s
-            \(Self.installations) ORDER BY d.due_at, d.number
+            ) d \(Self.installations) ORDER BY d.due_at, d.number
             """,
             [.integer(Int64(limit - limit / 2)), .integer(Int64(limit / 2)), .integer(now)]
         ) { rows in
             rows.all.compactMap { row in
-                let app = row.text(at: 22)
-                let surface = StoredSurface(RowPart(row: row, start: 8), app: app)
-                return StoredInstallation(RowPart(row: row, start: 23), app: app)
-                    .map { DueSession(session: StoredSession(row), surface: surface, installation: $0) }
+                StoredInstallation(RowPart(row: row, start: 8), app: row.text(at: 11))
+                    .map { (session: StoredSession(row), installation: $0) }
             }
+        }
+        guard !found.isEmpty else { return [] }
+        // Each once, because a large surface may have all of the sessions. One that has changed since has another
+        // revision than its sessions, as until its pages are stored.
+        let listed = Set(found.map(\.session.surface)).sorted()
+        let surfaces = try await all(.maintaining, "number = ANY ($1)", [.integers(listed)])
+        let surfacesByNumber = Dictionary(surfaces.map { ($0.number, $0) }) { first, _ in first }
+        return found.compactMap { session, installation in
+            surfacesByNumber[session.surface]
+                .map { DueSession(session: session, surface: $0, installation: installation) }
         }
     }
 

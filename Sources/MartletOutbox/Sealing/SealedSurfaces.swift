@@ -101,8 +101,13 @@ struct SealedSurfaces: SurfaceStore {
 
     func dueSessions(at now: Int64, limit: Int) async throws(OutboxError) -> [DueSession] {
         let seal = try await keeper.seal()
-        return try await store.dueSessions(at: now, limit: limit)
-            .map { $0.opened(by: seal, $0.surface.opened(by: seal)) }
+        // Each surface is opened once, because a large one may have all of the sessions.
+        var opened: [Int64: StoredSurface] = [:]
+        return try await store.dueSessions(at: now, limit: limit).map { due in
+            let surface = opened[due.surface.number] ?? due.surface.opened(by: seal)
+            opened[due.surface.number] = surface
+            return due.opened(by: seal, surface)
+        }
     }
 
     func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> StoredSteps {
