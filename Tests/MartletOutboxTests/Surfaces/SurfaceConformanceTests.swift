@@ -158,6 +158,19 @@ import Testing
             return
         }
         #expect(try await surfaces.put(.numbered(1), if: .none, limit: 2, at: 40) == .full)
+        // Those of a removed user are withdrawn, and so is one that has ended.
+        try await surfaces.removeUser("anna", with: [], of: "orders", at: 50)
+        let ending = Surface.numbered(4, endsAt: 60)
+        guard case .changed = try await surfaces.put(ending, if: .none, limit: 1, at: 50) else {
+            Issue.record("the surfaces of a removed user take no place")
+            return
+        }
+        #expect(try await surfaces.put(.numbered(5), if: .none, limit: 1, at: 50) == .full)
+        #expect(try await surfaces.endSurfaces(withdrawnBefore: 0, at: 60, limit: 9) == 1)
+        guard case .changed = try await surfaces.put(.numbered(5), if: .none, limit: 1, at: 60) else {
+            Issue.record("a surface that has ended takes no place")
+            return
+        }
         await outbox.close(isInOrder: true)
     }
 
