@@ -69,7 +69,7 @@ struct SurfaceStepBuilder {
         self.now = now
     }
 
-    /// Returns the steps of sessions, which are built outside of the event loop.
+    /// Returns the steps of sessions, which two tasks build outside of the event loop.
     ///
     /// - Parameters:
     ///   - due: The sessions.
@@ -88,8 +88,34 @@ struct SurfaceStepBuilder {
         generator: SplitMix64,
         at now: Int64
     ) async -> SurfaceSteps {
+        var generator = generator
+        let oddGenerator = SplitMix64(state: generator.next())
+        async let odd = steps(of: due, half: 1, apps, renderers, budgets, oddGenerator, at: now)
+        let even = steps(of: due, half: 0, apps, renderers, budgets, generator, at: now)
+        let other = await odd
+        var result = SurfaceSteps(budgets: even.budgets.merging(other.budgets) { first, _ in first })
+        var halves = [even.steps.makeIterator(), other.steps.makeIterator()]
+        for session in due {
+            if let step = halves[session.half].next() { result.steps.append(step) }
+        }
+        return result
+    }
+
+    /// Returns the steps of one half of the sessions, with the budgets of their installations.
+    private static func steps(
+        of due: [DueSession],
+        half: Int,
+        _ apps: [RelayConfiguration.App],
+        _ renderers: [Lane: SnapshotRenderer],
+        _ budgets: [Int64: InstallationBudget],
+        _ generator: SplitMix64,
+        at now: Int64
+    ) -> SurfaceSteps {
+        let sessions = due.filter { $0.half == half }
+        let numbers = Set(sessions.map(\.installation.number))
+        let budgets = budgets.filter { numbers.contains($0.key) }
         var builder = SurfaceStepBuilder(apps, renderers, budgets, generator, at: now)
-        for session in due { builder.add(session) }
+        for session in sessions { builder.add(session) }
         return builder.result
     }
 
@@ -229,4 +255,9 @@ struct SurfaceStepBuilder {
             return nil
         }
     }
+}
+
+extension DueSession {
+    /// The half of a round that has the session, 0 or 1: one has all sessions of an installation, which share a budget.
+    fileprivate var half: Int { Int(installation.number & 1) }
 }
