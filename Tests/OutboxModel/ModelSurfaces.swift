@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
-internal import MartletOutbox
+package import MartletOutbox
 internal import Synchronization
 
 /// A model of the surfaces, which each engine has to agree with.
@@ -100,7 +100,7 @@ struct SurfaceModel: Sendable {
     }
 
     func surfaces(for user: String, _ installation: InstallationID, of app: String) -> [StoredSurface] {
-        surfaces.filter { stored in
+        let found = surfaces.filter { stored in
             guard stored.surface.app == app, stored.withdrawnAt == nil else { return false }
             return switch stored.surface.audience {
             case .users(let users): users.contains { $0.utf8.elementsEqual(user.utf8) }
@@ -108,6 +108,7 @@ struct SurfaceModel: Sendable {
             case .matching: false
             }
         }
+        return found.map(\.withoutContent)
     }
 
     func surfacesWithExpression(of app: String) -> [StoredSurface] {
@@ -115,11 +116,7 @@ struct SurfaceModel: Sendable {
             guard case .matching = stored.surface.audience else { return false }
             return stored.surface.app == app && stored.withdrawnAt == nil
         }
-        return found.map { stored in
-            var stored = stored
-            (stored.surface.request, stored.surface.fingerprint) = ([], [])
-            return stored
-        }
+        return found.map(\.withoutContent)
     }
 
     func surfaces(on installation: Int64, limit: Int) -> [StoredSurface] {
@@ -130,7 +127,7 @@ struct SurfaceModel: Sendable {
 
     func unfinished(limit: Int) -> [StoredSurface] {
         let unfinished = surfaces.filter { $0.cursor != nil }
-        return Array(unfinished.sorted { ($0.changedAt, $0.number) < ($1.changedAt, $1.number) }.prefix(limit))
+        return unfinished.sorted { ($0.changedAt, $0.number) < ($1.changedAt, $1.number) }.ends(limit: limit)
     }
 
     mutating func end(withdrawnBefore time: Int64, at now: Int64, limit: Int) -> Int {
@@ -155,13 +152,13 @@ struct SurfaceModel: Sendable {
 
     // MARK: Sessions
 
-    private mutating func markDue(_ index: Int) {
-        sessions[index].dueAt = 0
+    private mutating func markDue(_ index: Int, at now: Int64) {
+        sessions[index].dueAt = min(sessions[index].dueAt ?? now, now)
         sessions[index].version += 1
     }
 
     /// Stores that an installation is in the audience of a surface.
-    private mutating func join(_ surface: StoredSurface, _ installation: Int64) {
+    private mutating func join(_ surface: StoredSurface, _ installation: Int64, at now: Int64) {
         let index = sessions.firstIndex { $0.surface == surface.number && $0.installation == installation }
         guard let index else {
             lastSession += 1
@@ -171,50 +168,51 @@ struct SurfaceModel: Sendable {
                     surface: surface.number,
                     installation: installation,
                     revision: surface.revision,
-                    dueAt: 0
+                    dueAt: now
                 )
             )
             return
         }
         sessions[index].revision = surface.revision
-        markDue(index)
+        markDue(index, at: now)
     }
 
     /// Stores that installations have left the audience of a surface.
-    private mutating func leave(where isLeaving: (StoredSession) -> Bool) {
+    private mutating func leave(at now: Int64, where isLeaving: (StoredSession) -> Bool) {
         for index in sessions.indices where isLeaving(sessions[index]) {
             sessions[index].revision = 0
-            markDue(index)
+            markDue(index, at: now)
         }
     }
 
     /// Stores a page; `installations` are those of the page that exist.
-    mutating func store(_ page: SurfacePage, _ installations: [Int64]) -> Bool {
+    mutating func store(_ page: SurfacePage, _ installations: [Int64], at now: Int64) -> Bool {
         let index = surfaces.firstIndex {
             $0.number == page.surface && $0.revision == page.revision && $0.cursor == page.cursor
         }
         guard let index else { return false }
         surfaces[index].cursor = page.next
         for installation in installations {
-            join(surfaces[index], installation)
+            join(surfaces[index], installation, at: now)
             if events[installation] != nil { record(installation) }
         }
         if page.next == nil {
-            leave { $0.surface == page.surface && $0.revision != 0 && $0.revision != page.revision }
+            leave(at: now) { $0.surface == page.surface && $0.revision != 0 && $0.revision != page.revision }
         }
         return true
     }
 
-    mutating func store(_ read: [StoredSurface], for event: InstallationEvent) {
+    mutating func store(_ membership: SurfaceMembership, at now: Int64) {
+        let (event, read) = (membership.event, membership.surfaces)
         let installation = event.installation.number
         guard events[installation] == event.number else { return }
         events[installation] = nil
         for old in read {
             guard let surface = surface(old.number), surface.revision == old.revision else { continue }
-            join(surface, installation)
+            join(surface, installation, at: now)
         }
         let (current, named) = (surfaces, Set(read.map(\.number)))
-        leave { session in
+        leave(at: now) { session in
             session.installation == installation && !named.contains(session.surface)
                 && current.contains { $0.number == session.surface && $0.revision == session.revision }
         }
@@ -241,7 +239,9 @@ struct SurfaceModel: Sendable {
             if let installation = old[stored.number], installation.hasSameContentAndUser(as: stored.installation) {
                 continue
             }
-            for index in sessions.indices where sessions[index].installation == stored.number { markDue(index) }
+            for index in sessions.indices where sessions[index].installation == stored.number {
+                markDue(index, at: stored.installation.changedAt)
+            }
             if hasShown(of: stored.installation.app) { record(stored.number) }
         }
     }
@@ -251,7 +251,8 @@ struct SurfaceModel: Sendable {
     mutating func add(_ result: SessionResult, to session: Int64) {
         guard let index = sessions.firstIndex(where: { $0.number == session }) else { return }
         sessions[index].results.append(result)
-        markDue(index)
+        sessions[index].dueAt = min(sessions[index].dueAt ?? result.endedAt, result.dueAt)
+        sessions[index].version += 1
     }
 
     /// Changes the session of a step; returns whether it had the version of the step.
@@ -266,6 +267,15 @@ struct SurfaceModel: Sendable {
     }
 
     mutating func remove(_ session: Int64) { sessions.removeAll { $0.number == session } }
+}
+
+extension StoredSurface {
+    /// The surface with an empty request and fingerprint.
+    package var withoutContent: StoredSurface {
+        var stored = self
+        (stored.surface.request, stored.surface.fingerprint) = ([], [])
+        return stored
+    }
 }
 
 extension Installation {
@@ -286,7 +296,7 @@ extension OutboxModel {
         return value
     }
 
-    mutating func store(_ step: SessionStep, at now: Int64) -> SessionStepResult {
+    mutating func store(_ step: SessionStep, _ cancelled: inout [PushStatus], at now: Int64) -> SessionStepResult {
         guard step.pushes.isEmpty || step.pushes.count <= limit - rows.count else { return .full }
         let session = surfaces.sessions.first { $0.number == step.session }
         guard surfaces.change(by: step) else { return .outdated }
@@ -296,6 +306,7 @@ extension OutboxModel {
                 rows[number]?.push.session == step.session
             else { continue }
             end(number, Outcome(.cancelled), at: now)
+            if let status = status(of: id, of: app) { cancelled.append(status) }
         }
         for (push, answer) in zip(step.pushes.map(\.push), accept(step.pushes.map(\.push), at: now)) {
             guard !answer.isStored else { continue }
@@ -314,6 +325,13 @@ extension OutboxModel {
             else { return nil }
             return DueSession(session: session, surface: surface, installation: installation)
         }
+    }
+}
+
+extension Array {
+    /// Returns the elements, or half of the limit from each end if there are more.
+    fileprivate func ends(limit: Int) -> [Element] {
+        count <= limit ? self : Array(prefix(limit - limit / 2) + suffix(limit / 2))
     }
 }
 
@@ -367,10 +385,12 @@ struct ModelSurfaces: SurfaceStore {
         disk.model.withLock { $0.surfaces.unfinished(limit: limit) }
     }
 
-    func store(_ page: SurfacePage, at now: Int64) -> Bool {
+    func store(_ pages: [SurfacePage], at now: Int64) -> [Bool] {
         disk.model.withLock { model in
-            let existing = page.installations.filter { model.installations.installation($0) != nil }
-            return model.surfaces.store(page, existing)
+            pages.map { page in
+                let existing = page.installations.filter { model.installations.installation($0) != nil }
+                return model.surfaces.store(page, existing, at: now)
+            }
         }
     }
 
@@ -384,8 +404,10 @@ struct ModelSurfaces: SurfaceStore {
         }
     }
 
-    func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) {
-        disk.model.withLock { $0.surfaces.store(surfaces, for: event) }
+    func store(_ memberships: [SurfaceMembership], at now: Int64) {
+        disk.model.withLock { model in
+            for membership in memberships { model.surfaces.store(membership, at: now) }
+        }
     }
 
     func dueSessions(at now: Int64, limit: Int) -> [DueSession] {
@@ -393,11 +415,15 @@ struct ModelSurfaces: SurfaceStore {
         let order = due.sorted {
             ($0.session.dueAt ?? 0, $0.session.number) < ($1.session.dueAt ?? 0, $1.session.number)
         }
-        return Array(order.prefix(limit))
+        return order.ends(limit: limit)
     }
 
-    func store(_ steps: [SessionStep], at now: Int64) -> [SessionStepResult] {
-        disk.model.withLock { model in steps.map { model.store($0, at: now) } }
+    func store(_ steps: [SessionStep], at now: Int64) -> StoredSteps {
+        disk.model.withLock { model in
+            var stored = StoredSteps()
+            for step in steps { stored.results.append(model.store(step, &stored.cancelled, at: now)) }
+            return stored
+        }
     }
 
     func endSurfaces(withdrawnBefore time: Int64, at now: Int64, limit: Int) -> Int {

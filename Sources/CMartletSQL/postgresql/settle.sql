@@ -119,7 +119,7 @@ BEGIN
             SELECT s.number FROM martlet.surface_session s WHERE s.installation = ANY (installations)
         ));
     END IF;
-    IF sessions IS NOT NULL THEN PERFORM martlet.add_session_results(sessions, results); END IF;
+    IF sessions IS NOT NULL THEN PERFORM martlet.add_session_results(sessions, results, p_now); END IF;
     IF unregistered_apps IS NOT NULL THEN
         PERFORM martlet.share_surfaces(unregistered_apps);
         -- `i.app + 0` keeps a plan that was made while the tables were small from reading all installations of the app.

@@ -210,89 +210,118 @@ END $$;
 
 -- Adds a surface to installations, or a new revision of it; the sessions are due. The caller has locked the
 -- installations, and the sessions that exist.
-CREATE FUNCTION martlet.set_sessions(p_surfaces bigint[], p_revisions bigint[], p_installations bigint[])
-RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION martlet.set_sessions(
+    p_surfaces bigint[], p_revisions bigint[], p_installations bigint[], p_now bigint
+) RETURNS void LANGUAGE sql AS $$
     INSERT INTO martlet.surface_session AS s (surface, installation, revision, due_at)
-    SELECT u.surface, u.installation, u.revision, 0
+    SELECT u.surface, u.installation, u.revision, p_now
     FROM unnest(p_surfaces, p_revisions, p_installations) AS u (surface, revision, installation)
     ON CONFLICT (surface, installation)
-    DO UPDATE SET revision = excluded.revision, version = s.version + 1, due_at = 0
+    DO UPDATE SET revision = excluded.revision, version = s.version + 1, due_at = least(s.due_at, p_now)
 $$;
 
--- Stores a page of a surface; returns false if the surface has another revision or cursor. After the last page, the
--- sessions of other installations lose their revision, up to 10 000 at once: if more are left, the surface keeps a
--- cursor, and an empty page follows.
-CREATE FUNCTION martlet.store_surface_page(
-    p_surface bigint, p_revision bigint, p_cursor bigint, p_next bigint, p_installations bigint[]
-) RETURNS boolean LANGUAGE plpgsql
+-- Stores pages, each of another surface, and returns the places of those whose surface has the revision and the cursor
+-- of the page. Each installation has the place of its page, from 1. After the last page, the sessions of other
+-- installations lose their revision, up to 1000 at once: if more are left, the surface keeps a cursor, and an empty
+-- page follows.
+CREATE FUNCTION martlet.store_surface_pages(
+    p_surfaces bigint[], p_revisions bigint[], p_cursors bigint[], p_nexts bigint[],
+    p_places bigint[], p_installations bigint[], p_now bigint
+) RETURNS SETOF bigint LANGUAGE plpgsql
 {index_settings} AS $$
+#variable_conflict use_column
 DECLARE
-    members bigint[];
-    sessions bigint[];
-    next_cursor bigint := p_next;
-BEGIN
-    PERFORM 1 FROM martlet.surface s
-    WHERE s.number = p_surface AND s.revision = p_revision AND s.cursor = p_cursor FOR NO KEY UPDATE;
-    IF NOT FOUND THEN RETURN false; END IF;
-    members := ARRAY(
-        SELECT i.number FROM martlet.installation i WHERE i.number = ANY (p_installations)
-        ORDER BY i.number FOR KEY SHARE
-    );
-    -- The surfaces of these events may have been read before this revision.
-    UPDATE martlet.installation_event e SET number = DEFAULT WHERE e.installation = ANY (members);
-    sessions := ARRAY(
-        SELECT s.number FROM unnest(members) AS u (installation)
-        JOIN martlet.surface_session s ON s.surface = p_surface AND s.installation = u.installation
-    );
-    IF p_next IS NULL THEN
-        sessions := sessions || ARRAY(
-            SELECT s.number FROM martlet.surface_session s
-            WHERE s.surface = p_surface AND NOT s.revision IN (0, p_revision)
-            LIMIT 10000 + cardinality(members)
-        );
-    END IF;
-    PERFORM martlet.lock_sessions(sessions);
-    PERFORM martlet.set_sessions(
-        array_fill(p_surface, ARRAY[cardinality(members)]), array_fill(p_revision, ARRAY[cardinality(members)]), members
-    );
-    IF p_next IS NULL THEN
-        UPDATE martlet.surface_session s SET revision = 0, version = s.version + 1, due_at = 0
-        WHERE s.number = ANY (sessions) AND NOT s.revision IN (0, p_revision);
-        IF EXISTS (
-            SELECT FROM martlet.surface_session s
-            WHERE s.surface = p_surface AND NOT s.revision IN (0, p_revision)
-        ) THEN
-            next_cursor := greatest(p_cursor, members[cardinality(members)]);
-        END IF;
-    END IF;
-    UPDATE martlet.surface s SET cursor = next_cursor WHERE s.number = p_surface;
-    RETURN true;
-END $$;
-
--- Stores the sessions of an installation, and removes its event; does nothing if the installation has a newer event.
-CREATE FUNCTION martlet.store_installation_sessions(
-    p_event bigint, p_installation bigint, p_surfaces bigint[], p_revisions bigint[]
-) RETURNS void LANGUAGE plpgsql
-{index_settings} AS $$
-DECLARE
+    stored bigint[];
+    -- A surface, its revision and an installation for each session.
     surfaces bigint[];
     revisions bigint[];
+    members bigint[];
+    leaving bigint[];
 BEGIN
-    SELECT coalesce(array_agg(locked.number), '{}'), coalesce(array_agg(locked.revision), '{}')
-    INTO surfaces, revisions FROM (
-        SELECT s.number, s.revision FROM unnest(p_surfaces, p_revisions) AS u (number, revision)
-        JOIN martlet.surface s USING (number) WHERE s.revision = u.revision ORDER BY s.number FOR SHARE OF s
+    SELECT array_agg(locked.place) INTO stored FROM (
+        SELECT u.place FROM unnest(p_surfaces, p_revisions, p_cursors)
+            WITH ORDINALITY AS u (surface, revision, cursor, place)
+        JOIN martlet.surface s ON s.number = u.surface WHERE s.revision = u.revision AND s.cursor = u.cursor
+        ORDER BY s.number FOR NO KEY UPDATE OF s
     ) locked;
-    PERFORM 1 FROM martlet.installation i WHERE i.number = p_installation FOR KEY SHARE;
-    DELETE FROM martlet.installation_event e WHERE e.number = p_event;
-    IF NOT FOUND THEN RETURN; END IF;
-    PERFORM martlet.lock_sessions(ARRAY(
-        SELECT s.number FROM martlet.surface_session s WHERE s.installation = p_installation
+    IF stored IS NULL THEN RETURN; END IF;
+    PERFORM 1 FROM martlet.installation i WHERE i.number = ANY (ARRAY(
+        SELECT u.installation FROM unnest(p_places, p_installations) AS u (place, installation)
+        WHERE u.place = ANY (stored)
+    )) ORDER BY i.number FOR KEY SHARE;
+    SELECT coalesce(array_agg(p_surfaces[u.place]), '{}'), coalesce(array_agg(p_revisions[u.place]), '{}'),
+        coalesce(array_agg(i.number), '{}') INTO surfaces, revisions, members
+    FROM unnest(p_places, p_installations) AS u (place, installation)
+    JOIN martlet.installation i ON i.number = u.installation WHERE u.place = ANY (stored);
+    -- The surfaces of these events may have been read before these revisions.
+    UPDATE martlet.installation_event e SET number = DEFAULT WHERE e.installation = ANY (members);
+    leaving := ARRAY(
+        SELECT s.number FROM unnest(stored) AS u (place) CROSS JOIN LATERAL (
+            SELECT o.number FROM martlet.surface_session o
+            WHERE o.surface = p_surfaces[u.place] AND o.revision > 0 AND o.revision < p_revisions[u.place]
+            LIMIT 1000 + cardinality(members)
+        ) s WHERE p_nexts[u.place] IS NULL
+    );
+    PERFORM martlet.lock_sessions(leaving || ARRAY(
+        SELECT s.number FROM unnest(surfaces, members) AS u (surface, installation)
+        JOIN martlet.surface_session s ON s.surface = u.surface AND s.installation = u.installation
     ));
-    UPDATE martlet.surface_session s SET revision = 0, version = s.version + 1, due_at = 0
-    WHERE s.installation = p_installation AND NOT s.surface = ANY (p_surfaces)
-        AND s.revision = (SELECT u.revision FROM martlet.surface u WHERE u.number = s.surface);
-    PERFORM martlet.set_sessions(surfaces, revisions, array_fill(p_installation, ARRAY[cardinality(surfaces)]));
+    PERFORM martlet.set_sessions(surfaces, revisions, members, p_now);
+    -- Those of members have the new revision by now.
+    UPDATE martlet.surface_session s SET revision = 0, version = s.version + 1, due_at = least(s.due_at, p_now)
+    WHERE s.number = ANY (leaving) AND s.revision > 0
+        AND s.revision < (SELECT u.revision FROM martlet.surface u WHERE u.number = s.surface);
+    UPDATE martlet.surface s SET cursor = CASE WHEN u.next IS NULL AND EXISTS (
+        SELECT FROM martlet.surface_session o
+        WHERE o.surface = s.number AND o.revision > 0 AND o.revision < s.revision
+    ) THEN greatest(u.cursor, (
+        SELECT max(m.installation) FROM unnest(p_places, p_installations) AS m (place, installation)
+        WHERE m.place = u.place
+    )) ELSE u.next END
+    FROM unnest(p_surfaces, p_cursors, p_nexts) WITH ORDINALITY AS u (surface, cursor, next, place)
+    WHERE s.number = u.surface AND u.place = ANY (stored);
+    RETURN QUERY SELECT unnest(stored);
+END $$;
+
+-- Stores the sessions of installations, and removes their events; leaves out an installation that has a newer event.
+-- Each surface has the place of its installation, from 1.
+CREATE FUNCTION martlet.store_installation_sessions(
+    p_events bigint[], p_installations bigint[], p_places bigint[], p_surfaces bigint[], p_revisions bigint[],
+    p_now bigint
+) RETURNS void LANGUAGE plpgsql
+{index_settings} AS $$
+#variable_conflict use_column
+DECLARE
+    taken bigint[];
+    place bigint;
+    surfaces bigint[];
+    revisions bigint[];
+    members bigint[];
+BEGIN
+    PERFORM 1 FROM martlet.surface s WHERE s.number = ANY (p_surfaces) ORDER BY s.number FOR SHARE;
+    PERFORM 1 FROM martlet.installation i WHERE i.number = ANY (p_installations) ORDER BY i.number FOR KEY SHARE;
+    WITH removed AS (
+        DELETE FROM martlet.installation_event e WHERE e.number = ANY (p_events) RETURNING e.number
+    )
+    SELECT array_agg(array_position(p_events, removed.number)) INTO taken FROM removed;
+    IF taken IS NULL THEN RETURN; END IF;
+    PERFORM martlet.lock_sessions(ARRAY(
+        SELECT s.number FROM unnest(taken) AS u (place)
+        JOIN martlet.surface_session s ON s.installation = p_installations[u.place]
+    ));
+    FOREACH place IN ARRAY taken LOOP
+        surfaces := ARRAY(
+            SELECT u.surface FROM unnest(p_places, p_surfaces) AS u (installation, surface) WHERE u.installation = place
+        );
+        UPDATE martlet.surface_session s SET revision = 0, version = s.version + 1, due_at = least(s.due_at, p_now)
+        WHERE s.installation = p_installations[place] AND NOT s.surface = ANY (surfaces)
+            AND s.revision = (SELECT o.revision FROM martlet.surface o WHERE o.number = s.surface);
+    END LOOP;
+    SELECT coalesce(array_agg(s.number), '{}'), coalesce(array_agg(s.revision), '{}'),
+        coalesce(array_agg(p_installations[u.place]), '{}') INTO surfaces, revisions, members
+    FROM unnest(p_places, p_surfaces, p_revisions) AS u (place, surface, revision)
+    JOIN martlet.surface s ON s.number = u.surface WHERE s.revision = u.revision AND u.place = ANY (taken);
+    PERFORM martlet.set_sessions(surfaces, revisions, members, p_now);
 END $$;
 
 -- Shares the advisory locks of apps until the commit.
@@ -302,13 +331,14 @@ BEGIN
     FROM (SELECT DISTINCT k.app FROM unnest(p_apps) AS k (app) ORDER BY k.app) u;
 END $$;
 
--- Records that installations, or their tokens or tags, have changed. The caller has locked them and their sessions, and
--- has called martlet.share_surfaces.
+-- Records that installations, or their tokens or tags, have changed: their sessions are due at the time of their last
+-- change. The caller has locked them and their sessions, and has called martlet.share_surfaces.
 CREATE FUNCTION martlet.record_installation_changes(p_installations bigint[]) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 BEGIN
-    UPDATE martlet.surface_session s SET version = s.version + 1, due_at = 0
-    WHERE s.installation = ANY (p_installations);
+    UPDATE martlet.surface_session s SET version = s.version + 1, due_at = least(s.due_at, (
+        SELECT i.changed_at FROM martlet.installation i WHERE i.number = s.installation
+    )) WHERE s.installation = ANY (p_installations);
     INSERT INTO martlet.installation_event (installation)
     SELECT i.number FROM martlet.installation i
     WHERE i.number = ANY (p_installations)
@@ -317,22 +347,26 @@ BEGIN
     ON CONFLICT (installation) DO UPDATE SET number = DEFAULT;
 END $$;
 
--- Adds results of pushes to their sessions, which are due then: lines without a line break, in their order. The caller
--- has locked the sessions.
-CREATE FUNCTION martlet.add_session_results(p_sessions bigint[], p_lines text[]) RETURNS void LANGUAGE plpgsql
+-- Adds results of pushes to their sessions, which are due then: lines without a line break, in their order. A session
+-- with a time of its next step takes accepted pushes ten seconds later (SessionResult.dueAt). The caller has locked the
+-- sessions.
+CREATE FUNCTION martlet.add_session_results(p_sessions bigint[], p_lines text[], p_now bigint)
+RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 BEGIN
     UPDATE martlet.surface_session s
-    SET results = s.results || u.lines, version = s.version + u.count, due_at = 0
+    SET results = s.results || u.lines, version = s.version + u.count,
+        due_at = CASE WHEN s.due_at IS NULL THEN p_now ELSE least(s.due_at, p_now + u.delay) END
     FROM (
-        SELECT g.session, count(*) AS count, string_agg(g.line || E'\n', '' ORDER BY g.place) AS lines
+        SELECT g.session, count(*) AS count, string_agg(g.line || E'\n', '' ORDER BY g.place) AS lines,
+            CASE WHEN bool_and(split_part(g.line, ' ', 2) = 'delivered') THEN 10000 ELSE 0 END AS delay
         FROM unnest(p_sessions, p_lines) WITH ORDINALITY AS g (session, line, place) GROUP BY g.session
     ) u WHERE s.number = u.session;
 END $$;
 
--- Stores steps of sessions, and returns in one row the numbers of pushes that are stored, and that end because a step
--- cancels or replaces them. If a session has another version, it stores nothing, and returns a row with the number of
--- each such session.
+-- Stores steps of sessions. Returns each push that a step cancels, with its session, and then a row with the numbers of
+-- pushes that are stored, and that end because a step cancels or replaces them. If a session has another version, it
+-- stores nothing, and returns a row with the number of each such session.
 CREATE FUNCTION martlet.store_steps(
     p_now bigint, p_numbers bigint[], p_versions bigint[], p_states bytea[], p_due_at bigint[],
     p_are_finished boolean[], p_cancelled uuid[], p_cancelled_sessions bigint[],
@@ -342,7 +376,10 @@ CREATE FUNCTION martlet.store_steps(
     p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
     p_payloads bytea[], p_users text[], p_requests text[], p_alert_limits bigint[], p_supersede boolean[],
     p_sessions bigint[]
-) RETURNS TABLE (outdated bigint, stored bigint, ended bigint) LANGUAGE plpgsql
+) RETURNS TABLE (
+    apns_id uuid, session bigint, is_production boolean, accepted_at bigint, attempts integer, unknown_tries integer,
+    outdated bigint, stored bigint, ended bigint
+) LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
 DECLARE
@@ -384,7 +421,9 @@ BEGIN
     END IF;
     PERFORM martlet.lock_sessions(p_numbers);
     RETURN QUERY
-    SELECT u.number, 0::bigint, 0::bigint FROM unnest(p_numbers, p_versions) AS u (number, version)
+    SELECT NULL::uuid, NULL::bigint, NULL::boolean, NULL::bigint, NULL::integer, NULL::integer, u.number, NULL::bigint,
+        NULL::bigint
+    FROM unnest(p_numbers, p_versions) AS u (number, version)
     WHERE NOT EXISTS (
         SELECT FROM martlet.surface_session s WHERE s.number = u.number AND s.version = u.version
     );
@@ -393,7 +432,14 @@ BEGIN
     WHERE s.number = u.number AND u.is_finished;
     UPDATE martlet.surface_session s SET state = u.state, results = '', version = s.version + 1, due_at = u.due_at
     FROM unnest(p_numbers, p_states, p_due_at) AS u (number, state, due_at) WHERE s.number = u.number;
-    IF unclaimed IS NOT NULL THEN PERFORM martlet.finish_alike(p_now, unclaimed, 'cancelled'); END IF;
+    IF unclaimed IS NOT NULL THEN
+        RETURN QUERY
+        SELECT p.apns_id, p.session, p.is_production, p.accepted_at, q.attempts, q.unknown_tries, NULL::bigint,
+            NULL::bigint, NULL::bigint
+        FROM martlet.queue q JOIN martlet.push p USING (number) WHERE q.number = ANY (unclaimed)
+        ORDER BY q.number;
+        PERFORM martlet.finish_alike(p_now, unclaimed, 'cancelled');
+    END IF;
     IF p_ids <> '{}' THEN
         SELECT array_agg(p_sessions[a.place] ORDER BY a.place) FILTER (WHERE NOT a.is_superseded),
             array_agg(concat_ws(' ', p_ids[a.place], 'cancelled', '-', p_now) ORDER BY a.place)
@@ -407,7 +453,11 @@ BEGIN
             p_sessions
         ) a;
     END IF;
-    IF refused_sessions IS NOT NULL THEN PERFORM martlet.add_session_results(refused_sessions, refused_lines); END IF;
-    RETURN QUERY SELECT NULL::bigint, cardinality(p_ids) - coalesce(cardinality(refused_sessions), 0)::bigint,
+    IF refused_sessions IS NOT NULL THEN
+        PERFORM martlet.add_session_results(refused_sessions, refused_lines, p_now);
+    END IF;
+    RETURN QUERY
+    SELECT NULL::uuid, NULL::bigint, NULL::boolean, NULL::bigint, NULL::integer, NULL::integer, NULL::bigint,
+        cardinality(p_ids) - coalesce(cardinality(refused_sessions), 0)::bigint,
         coalesce(cardinality(unclaimed), 0) + superseded;
 END $$;

@@ -386,7 +386,8 @@ CREATE TABLE martlet.surface_session (
     state bytea NOT NULL DEFAULT '',
     -- The results of pushes that have ended since the last step, a line for each: identifier, state, status and time.
     results text NOT NULL DEFAULT '',
-    -- The time of the next step; null for a session that waits for a change.
+    -- The time of the next step, or of the first change since the last one if that was before; null for a session that
+    -- waits for a change.
     due_at bigint,
     UNIQUE (surface, installation)
 ) WITH (
@@ -394,6 +395,8 @@ CREATE TABLE martlet.surface_session (
 );
 CREATE INDEX surface_session_due ON martlet.surface_session (due_at, number) WHERE due_at IS NOT NULL;
 CREATE INDEX surface_session_installation ON martlet.surface_session (installation);
+-- For the sessions that have left the audience of a surface.
+CREATE INDEX surface_session_revision ON martlet.surface_session (surface, revision);
 
 -- The installations that have changed, and may therefore have joined or left audiences. Each has one row, whose number
 -- increases with each change.

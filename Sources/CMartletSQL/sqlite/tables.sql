@@ -1,6 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 
-CREATE TABLE app (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE app (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+    -- The number of surfaces that are not withdrawn.
+    surfaces INTEGER NOT NULL DEFAULT 0
+);
 CREATE TABLE push (
     number INTEGER PRIMARY KEY, app INTEGER NOT NULL, environment TEXT NOT NULL, urgency INTEGER NOT NULL,
     ready_at INTEGER, is_in_line INTEGER NOT NULL, order_key TEXT, expires_at INTEGER,
@@ -181,7 +185,6 @@ CREATE TABLE surface (
     revision INTEGER NOT NULL, cursor INTEGER, UNIQUE (id, app)
 );
 CREATE INDEX surface_app ON surface (app, number);
--- Also for the number of surfaces of an app.
 CREATE INDEX surface_audience ON surface (app, withdrawn_at, audience_kind, number);
 CREATE INDEX surface_installation ON surface (app, audience) WHERE audience_kind = 'installation';
 CREATE INDEX surface_unfinished ON surface (changed_at, number) WHERE cursor IS NOT NULL;
@@ -194,6 +197,15 @@ CREATE TABLE surface_user (
 CREATE INDEX surface_user_surface ON surface_user (surface);
 CREATE TRIGGER surface_removal AFTER DELETE ON surface BEGIN
     DELETE FROM surface_user WHERE surface = old.number;
+    UPDATE app SET surfaces = surfaces - 1 WHERE number = old.app AND old.withdrawn_at IS NULL;
+END;
+CREATE TRIGGER surface_insertion AFTER INSERT ON surface WHEN new.withdrawn_at IS NULL BEGIN
+    UPDATE app SET surfaces = surfaces + 1 WHERE number = new.app;
+END;
+CREATE TRIGGER surface_update AFTER UPDATE OF withdrawn_at ON surface
+    WHEN (old.withdrawn_at IS NULL) <> (new.withdrawn_at IS NULL)
+BEGIN
+    UPDATE app SET surfaces = surfaces + iif(new.withdrawn_at IS NULL, 1, -1) WHERE number = new.app;
 END;
 -- What the relay has sent of a surface to an installation, and what it knows of the phone. Each change increases the
 -- version, so that a step that was made of another one is not stored. Numbers are not used again, because pushes keep
@@ -207,7 +219,8 @@ CREATE TABLE surface_session (
     state BLOB NOT NULL,
     -- The pushes that have ended since the last step, a line for each; null for none.
     results TEXT,
-    -- The time of the next step; null to wait for a change.
+    -- The time of the next step, or of the first change since the last one if that was before; null to wait for a
+    -- change.
     due_at INTEGER,
     UNIQUE (surface, installation)
 );
@@ -218,13 +231,16 @@ CREATE INDEX surface_session_revision ON surface_session (surface, revision);
 CREATE TABLE installation_event (
     number INTEGER PRIMARY KEY AUTOINCREMENT, installation INTEGER NOT NULL UNIQUE
 );
--- Inserting an installation here makes its sessions due, and records an event while its app has surfaces.
+-- Inserting an installation here makes its sessions due, at the time of its last change, and records an event while its
+-- app has surfaces.
 CREATE VIEW installation_change AS SELECT number AS installation FROM installation;
 CREATE TRIGGER installation_change_insertion INSTEAD OF INSERT ON installation_change BEGIN
-    UPDATE surface_session SET due_at = 0, version = version + 1 WHERE installation = new.installation;
+    UPDATE surface_session SET version = version + 1, due_at = (
+        SELECT min(changed_at, coalesce(due_at, changed_at)) FROM installation WHERE number = new.installation
+    ) WHERE installation = new.installation;
     INSERT OR REPLACE INTO installation_event (installation) SELECT number FROM installation i
         WHERE number = new.installation
-            AND EXISTS (SELECT 1 FROM surface WHERE app = i.app AND withdrawn_at IS NULL);
+            AND EXISTS (SELECT 1 FROM app WHERE number = i.app AND surfaces > 0);
 END;
 -- The condition of each of these triggers keeps it cheap in an outbox without surfaces.
 CREATE TRIGGER installation_insertion AFTER INSERT ON installation WHEN EXISTS (SELECT 1 FROM surface) BEGIN

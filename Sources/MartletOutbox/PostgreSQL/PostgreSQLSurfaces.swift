@@ -110,8 +110,8 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     ) async throws(OutboxError) -> [StoredSurface] {
         let number = try await outbox.apps.number(of: app)
         // An array, because a join may be planned as one of all surfaces.
-        return try await all(
-            .maintaining,
+        return try await allWithoutContent(
+            of: app,
             """
             number = ANY (ARRAY(
                 SELECT u.surface FROM martlet.surface_user u WHERE u.app = $1 AND u.user_id = $2
@@ -126,13 +126,23 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
 
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface] {
         let number = try await outbox.apps.number(of: app)
+        return try await allWithoutContent(
+            of: app,
+            "app = $1 AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number",
+            [.integer(number)]
+        )
+    }
+
+    private func allWithoutContent(
+        of app: String,
+        _ condition: String,
+        _ parameters: [Parameter]
+    ) async throws(OutboxError) -> [StoredSurface] {
+        let columns = SurfaceRow.columnsWithoutContent(empty: "''::bytea")
         return try await outbox.connections.query(
             .maintaining,
-            """
-            SELECT \(SurfaceRow.columnsWithoutContent(empty: "''::bytea")) FROM martlet.surface
-            WHERE app = $1 AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number
-            """,
-            [.integer(number)]
+            "SELECT \(columns) FROM martlet.surface WHERE \(condition)",
+            parameters
         ) { rows in rows.all.map { StoredSurface($0, app: app) } }
     }
 
@@ -149,8 +159,12 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     }
 
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface] {
-        let condition = "cursor IS NOT NULL ORDER BY changed_at, number LIMIT $1"
-        return try await all(.maintaining, condition, [.integer(Int64(limit))])
+        let numbers = SurfaceRow.ends(of: "martlet.surface", where: "cursor IS NOT NULL", by: "changed_at", "$1", "$2")
+        return try await all(
+            .maintaining,
+            "number = ANY (ARRAY(\(numbers))) ORDER BY changed_at, number",
+            [.integer(Int64(limit - limit / 2)), .integer(Int64(limit / 2))]
+        )
     }
 
     /// The columns ``SurfaceRow/columns``, followed by the name of the app, with their table.
@@ -209,23 +223,31 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     }
 
     func dueSessions(at now: Int64, limit: Int) async throws(OutboxError) -> [DueSession] {
-        try await outbox.connections.query(
+        let numbers = SurfaceRow.ends(of: "martlet.surface_session", where: "due_at <= $3", by: "due_at", "$1", "$2")
+        let found = try await outbox.connections.query(
             .maintaining,
             """
-            SELECT d.*, s.*, i.* FROM (
+            SELECT d.*, i.* FROM (
                 SELECT \(SurfaceRow.sessionColumns) FROM martlet.surface_session
-                WHERE due_at <= $1 ORDER BY due_at, number LIMIT $2
-            ) d CROSS JOIN LATERAL (\(Self.selection) WHERE number = d.surface LIMIT 1) s
-            \(Self.installations) ORDER BY d.due_at, d.number
+                WHERE number = ANY (ARRAY(\(numbers)))
+            ) d \(Self.installations) ORDER BY d.due_at, d.number
             """,
-            [.integer(now), .integer(Int64(limit))]
+            [.integer(Int64(limit - limit / 2)), .integer(Int64(limit / 2)), .integer(now)]
         ) { rows in
             rows.all.compactMap { row in
-                let app = row.text(at: 22)
-                let surface = StoredSurface(RowPart(row: row, start: 8), app: app)
-                return StoredInstallation(RowPart(row: row, start: 23), app: app)
-                    .map { DueSession(session: StoredSession(row), surface: surface, installation: $0) }
+                StoredInstallation(RowPart(row: row, start: 8), app: row.text(at: 11))
+                    .map { (session: StoredSession(row), installation: $0) }
             }
+        }
+        guard !found.isEmpty else { return [] }
+        // Each once, because a large surface may have all of the sessions. One that has changed since has another
+        // revision than its sessions, as until its pages are stored.
+        let listed = Set(found.map(\.session.surface)).sorted()
+        let surfaces = try await all(.maintaining, "number = ANY ($1)", [.integers(listed)])
+        let surfacesByNumber = Dictionary(surfaces.map { ($0.number, $0) }) { first, _ in first }
+        return found.compactMap { session, installation in
+            surfacesByNumber[session.surface]
+                .map { DueSession(session: session, surface: $0, installation: installation) }
         }
     }
 
@@ -246,31 +268,40 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
         }
     }
 
-    func store(_ page: SurfacePage, at now: Int64) async throws(OutboxError) -> Bool {
-        try await outbox.connections.query(
+    func store(_ pages: [SurfacePage], at now: Int64) async throws(OutboxError) -> [Bool] {
+        let installations = pages.enumerated().flatMap { index, page in
+            page.installations.map { (place: Int64(index + 1), number: $0) }
+        }
+        let stored = try await outbox.connections.query(
             .maintaining,
-            "SELECT martlet.store_surface_page(\(Parameter.places(5)))",
+            "SELECT martlet.store_surface_pages(\(Parameter.places(7)))",
             [
-                .integer(page.surface), .integer(page.revision), .integer(page.cursor), .integer(page.next),
-                .integers(page.installations),
+                .integers(pages.map(\.surface)), .integers(pages.map(\.revision)), .integers(pages.map(\.cursor)),
+                .integers(pages.map(\.next)), .integers(installations.map(\.place)),
+                .integers(installations.map(\.number)), .integer(now),
             ]
-        ) { rows in rows.first?.flag(at: 0) ?? false }
+        ) { rows in Set(rows.all.map { $0.integer(at: 0) }) }
+        return pages.indices.map { stored.contains(Int64($0 + 1)) }
     }
 
-    func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws(OutboxError) {
+    func store(_ memberships: [SurfaceMembership], at now: Int64) async throws(OutboxError) {
+        let surfaces = memberships.enumerated().flatMap { index, membership in
+            membership.surfaces.map { (place: Int64(index + 1), number: $0.number, revision: $0.revision) }
+        }
         try await outbox.connections.query(
             .maintaining,
-            "SELECT martlet.store_installation_sessions($1, $2, $3, $4)",
+            "SELECT martlet.store_installation_sessions(\(Parameter.places(6)))",
             [
-                .integer(event.number), .integer(event.installation.number), .integers(surfaces.map(\.number)),
-                .integers(surfaces.map(\.revision)),
+                .integers(memberships.map(\.event.number)), .integers(memberships.map(\.event.installation.number)),
+                .integers(surfaces.map(\.place)), .integers(surfaces.map(\.number)),
+                .integers(surfaces.map(\.revision)), .integer(now),
             ]
         ) { _ in }
     }
 
     // MARK: Steps
 
-    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> [SessionStepResult] {
+    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> StoredSteps {
         try await store(steps, in: outbox, at: now)
     }
 
@@ -278,30 +309,34 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
         _ steps: [SessionStep],
         in outbox: isolated PostgreSQLOutbox,
         at now: Int64
-    ) async throws(OutboxError) -> [SessionStepResult] {
+    ) async throws(OutboxError) -> StoredSteps {
         for app in Set(steps.flatMap(\.pushes).map(\.push.lane.app)) { _ = try await outbox.apps.number(of: app) }
-        var results = [SessionStepResult](repeating: .stored, count: steps.count)
+        var stored = StoredSteps(results: [SessionStepResult](repeating: .stored, count: steps.count))
         var room = max(0, outbox.options.limit - outbox.backlogCount.pushes)
         for (place, step) in steps.enumerated() {
-            if step.pushes.count <= room { room -= step.pushes.count } else { results[place] = .full }
+            if step.pushes.count <= room { room -= step.pushes.count } else { stored.results[place] = .full }
         }
         outbox.progress.recordTime(now)
         while true {
-            let places = results.indices.filter { results[$0] == .stored }
-            guard !places.isEmpty else { return results }
+            let places = stored.results.indices.filter { stored.results[$0] == .stored }
+            guard !places.isEmpty else { return stored }
             // The statement stores nothing if a session is outdated: it is repeated without that session.
-            let outdated = try await storeOnce(places.map { steps[$0] }, in: outbox, at: now)
-            guard !outdated.isEmpty else { return results }
-            for place in places where outdated.contains(steps[place].session) { results[place] = .outdated }
+            let answer = try await storeOnce(places.map { steps[$0] }, in: outbox, at: now)
+            stored.cancelled = answer.cancelled
+            guard !answer.outdated.isEmpty else { return stored }
+            for place in places where answer.outdated.contains(steps[place].session) {
+                stored.results[place] = .outdated
+            }
         }
     }
 
-    /// Stores steps, or returns the numbers of the outdated sessions, of which there is at least one then.
+    /// Stores steps, and returns the cancelled pushes, or the numbers of the outdated sessions, of which there is at
+    /// least one then.
     private func storeOnce(
         _ steps: [SessionStep],
         in outbox: isolated PostgreSQLOutbox,
         at now: Int64
-    ) async throws(OutboxError) -> Set<Int64> {
+    ) async throws(OutboxError) -> (outdated: Set<Int64>, cancelled: [PushStatus]) {
         let entries = steps.flatMap(\.pushes).map { hashed in
             let app = outbox.apps.number(ofKnown: hashed.push.lane.app) ?? 0
             return PostgreSQLOutbox.Entry(hashed: hashed, app: app, now: now)
@@ -312,17 +347,27 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
             .byteLists(steps.map(\.state)), .integers(steps.map(\.dueAt)), .flags(steps.map(\.isFinished)),
             .identifiers(cancelled.map(\.id)), .integers(cancelled.map(\.session)),
         ]
-        let (outdated, change): (Set<Int64>, Int) = try await outbox.connections.query(
+        // The app of a push that a step cancels is that of its surface.
+        let apps = Dictionary(steps.map { ($0.session, $0.place.app) }) { first, _ in first }
+        let (outdated, cancelled, change): (Set<Int64>, [PushStatus], Int) = try await outbox.connections.query(
             .maintaining,
             "SELECT * FROM martlet.store_steps(\(Parameter.places(33)))",
             head + PostgreSQLOutbox.Entry.parameters(entries[...])
         ) { rows in
-            let outdated = Set(rows.all.compactMap { $0.optionalInteger(at: 0) })
-            return (outdated, rows.first.map { Int($0.integer(at: 1) - $0.integer(at: 2)) } ?? 0)
+            var (outdated, cancelled, change): (Set<Int64>, [PushStatus], Int) = ([], [], 0)
+            for row in rows.all {
+                if let session = row.optionalInteger(at: 6) { outdated.insert(session) }
+                change += Int(row.integer(at: 7) - row.integer(at: 8))
+                let lane = Lane(app: apps[row.integer(at: 1)] ?? "", environment: row.environment(at: 2))
+                if let status = PushStatus(row, from: 3, endedAs: .cancelled, in: lane, at: now) {
+                    cancelled.append(status)
+                }
+            }
+            return (outdated, cancelled, change)
         }
         outbox.backlogCount.pushes += change
         outbox.progress.recordPushes(due: now)
-        return outdated
+        return (outdated, cancelled)
     }
 }
 

@@ -74,14 +74,15 @@ struct SQLiteSurfaces: SurfaceStore {
                     SELECT number FROM surface WHERE app = ?1 AND audience_kind = 'installation' AND audience = ?3
                 ) AND withdrawn_at IS NULL ORDER BY number
                 """
-            return try SurfaceTable(tables.database).all(condition, app, user, installation.description)
+            return try SurfaceTable(tables.database).allWithoutContent(condition, app, user, installation.description)
         }
     }
 
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface] {
         try await outbox.read { (tables) throws(SQLiteError) in
             guard let app = tables.database.number(ofKnown: app) else { return [] }
-            return try SurfaceTable(tables.database).allWithExpression(app)
+            let condition = "app = ? AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number"
+            return try SurfaceTable(tables.database).allWithoutContent(condition, app)
         }
     }
 
@@ -112,37 +113,49 @@ struct SQLiteSurfaces: SurfaceStore {
 
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface] {
         try await outbox.read { (tables) throws(SQLiteError) in
-            let condition = "cursor IS NOT NULL ORDER BY changed_at, number LIMIT ?"
-            return try SurfaceTable(tables.database).all(condition, Int64(limit))
+            let numbers = SurfaceRow.ends(of: "surface", where: "cursor IS NOT NULL", by: "changed_at", "?1", "?2")
+            return try SurfaceTable(tables.database)
+                .all("number IN (\(numbers)) ORDER BY changed_at, number", Int64(limit - limit / 2), Int64(limit / 2))
         }
     }
 
-    func store(_ page: SurfacePage, at now: Int64) async throws(OutboxError) -> Bool {
-        try await outbox.change { (tables) throws(SQLiteError) in try tables.sessions.store(page) }
+    func store(_ pages: [SurfacePage], at now: Int64) async throws(OutboxError) -> [Bool] {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            var areStored: [Bool] = []
+            for page in pages { areStored.append(try tables.sessions.store(page, at: now)) }
+            return areStored
+        }
     }
 
     func installationEvents(limit: Int) async throws(OutboxError) -> [InstallationEvent] {
         try await outbox.read { (tables) throws(SQLiteError) in try tables.sessions.events(limit: limit) }
     }
 
-    func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws(OutboxError) {
-        try await outbox.change { (tables) throws(SQLiteError) in try tables.sessions.store(surfaces, for: event) }
+    func store(_ memberships: [SurfaceMembership], at now: Int64) async throws(OutboxError) {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            for membership in memberships { try tables.sessions.store(membership, at: now) }
+        }
     }
 
     // MARK: Steps
 
     func dueSessions(at now: Int64, limit: Int) async throws(OutboxError) -> [DueSession] {
         try await outbox.read { (tables) throws(SQLiteError) in
-            try tables.sessions.all("due_at <= ? ORDER BY due_at, number LIMIT ?", now, Int64(limit))
+            let numbers = SurfaceRow.ends(of: "surface_session", where: "due_at <= ?3", by: "due_at", "?1", "?2")
+            return try tables.sessions
+                .all("number IN (\(numbers)) ORDER BY due_at, number", Int64(limit - limit / 2), Int64(limit / 2), now)
         }
     }
 
-    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> [SessionStepResult] {
-        guard !steps.isEmpty else { return [] }
+    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> StoredSteps {
+        guard !steps.isEmpty else { return StoredSteps() }
         return try await outbox.change { (tables) throws(SQLiteError) in
-            var results: [SessionStepResult] = []
-            for step in steps { results.append(try tables.sessions.store(step, with: tables.pushes, at: now)) }
-            return results
+            var stored = StoredSteps()
+            for step in steps {
+                let result = try tables.sessions.store(step, with: tables.pushes, &stored.cancelled, at: now)
+                stored.results.append(result)
+            }
+            return stored
         }
     }
 

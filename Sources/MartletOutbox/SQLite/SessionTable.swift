@@ -6,13 +6,14 @@ internal import MartletSQLite
 /// The sessions of surfaces on installations, and the events of installations whose audiences may have changed.
 final class SessionTable {
     /// The maximum number of sessions that one page makes due because their installations have left the audience.
-    private static let leavingLimit = 10_000
-    /// Stores that an installation has left the audience.
-    private static let leaving = "UPDATE surface_session SET revision = 0, due_at = 0, version = version + 1"
-    /// Stores that an installation is in the audience, for a row of an insertion.
+    private static let leavingLimit = 1_000
+    /// The values of a session that is due at a time, `?1`, unless it was due before.
+    private static let due = "due_at = min(coalesce(due_at, ?1), ?1), version = version + 1"
+    /// Stores that an installation has left the audience at a time, `?1`.
+    private static let leaving = "UPDATE surface_session SET revision = 0, \(due)"
+    /// Stores that an installation is in the audience since a time, `?1`, for a row of an insertion.
     private static let joining = """
-        ON CONFLICT (surface, installation) DO UPDATE SET
-            revision = excluded.revision, due_at = 0, version = version + 1
+        ON CONFLICT (surface, installation) DO UPDATE SET revision = excluded.revision, \(due)
         """
 
     private let database: OutboxDatabase
@@ -24,7 +25,8 @@ final class SessionTable {
         self.database = database
         addResult = try database.connection.prepare(
             """
-            UPDATE surface_session SET results = coalesce(results, '') || ?, due_at = 0, version = version + 1
+            UPDATE surface_session SET results = coalesce(results, '') || ?, due_at = coalesce(min(due_at, ?), ?),
+                version = version + 1
             WHERE number = ?
             """
         )
@@ -38,7 +40,7 @@ final class SessionTable {
 
     /// Adds the result of a push to its session, unless the session was removed.
     func add(_ result: SessionResult, to session: Int64) throws(SQLiteError) {
-        try addResult.run(with: result.line, session)
+        try addResult.run(with: result.line, result.dueAt, result.endedAt, session)
     }
 
     // MARK: Reading
@@ -93,7 +95,7 @@ final class SessionTable {
     // MARK: Audiences
 
     /// Stores a page of a surface; returns false if the surface has another revision or cursor.
-    func store(_ page: SurfacePage) throws(SQLiteError) -> Bool {
+    func store(_ page: SurfacePage, at now: Int64) throws(SQLiteError) -> Bool {
         let cursor = try database.connection.prepare(
             "UPDATE surface SET cursor = ? WHERE number = ? AND revision = ? AND cursor = ?"
         )
@@ -102,7 +104,7 @@ final class SessionTable {
         let session = try database.connection.prepare(
             """
             INSERT INTO surface_session (surface, installation, revision, version, state, due_at)
-            SELECT ?1, number, ?2, 0, x'', 0 FROM installation WHERE number = ?3 \(Self.joining)
+            SELECT ?2, number, ?3, 0, x'', ?1 FROM installation WHERE number = ?4 \(Self.joining)
             """
         )
         let event = try database.connection.prepare(
@@ -112,18 +114,18 @@ final class SessionTable {
             """
         )
         for installation in page.installations {
-            try session.run(with: page.surface, page.revision, installation)
+            try session.run(with: now, page.surface, page.revision, installation)
             try event.run(with: installation)
         }
         guard page.next == nil else { return true }
         try database.connection.prepare(
             """
             \(Self.leaving) WHERE number IN (
-                SELECT number FROM surface_session WHERE surface = ? AND revision > 0 AND revision < ?
+                SELECT number FROM surface_session WHERE surface = ?2 AND revision > 0 AND revision < ?3
                 LIMIT \(Self.leavingLimit)
             )
             """
-        ).run(with: page.surface, page.revision)
+        ).run(with: now, page.surface, page.revision)
         if database.connection.changes == Self.leavingLimit {
             try database.connection.prepare("UPDATE surface SET cursor = ? WHERE number = ?")
                 .run(with: page.installations.max() ?? page.cursor, page.surface)
@@ -132,35 +134,41 @@ final class SessionTable {
     }
 
     /// Stores the sessions of an installation, and removes its event, unless it has a newer one.
-    func store(_ surfaces: [StoredSurface], for event: InstallationEvent) throws(SQLiteError) {
+    func store(_ membership: SurfaceMembership, at now: Int64) throws(SQLiteError) {
+        let (event, surfaces) = (membership.event, membership.surfaces)
         try database.connection.prepare("DELETE FROM installation_event WHERE number = ?").run(with: event.number)
         guard database.connection.changes > 0 else { return }
         let installation = event.installation.number
         let session = try database.connection.prepare(
             """
             INSERT INTO surface_session (surface, installation, revision, version, state, due_at)
-            SELECT number, ?1, revision, 0, x'', 0 FROM surface WHERE number = ?2 AND revision = ?3 \(Self.joining)
+            SELECT number, ?2, revision, 0, x'', ?1 FROM surface WHERE number = ?3 AND revision = ?4 \(Self.joining)
             """
         )
-        for surface in surfaces { try session.run(with: installation, surface.number, surface.revision) }
+        for surface in surfaces { try session.run(with: now, installation, surface.number, surface.revision) }
         // One that was named with an earlier revision is left to the pages of its surface.
         try database.connection.prepare(
             """
-            \(Self.leaving) WHERE installation = ? AND surface NOT IN (SELECT value FROM json_each(?))
+            \(Self.leaving) WHERE installation = ?2 AND surface NOT IN (SELECT value FROM json_each(?3))
                 AND revision = (SELECT revision FROM surface WHERE number = surface_session.surface)
             """
-        ).run(with: installation, Self.list(surfaces.map(\.number)))
+        ).run(with: now, installation, Self.list(surfaces.map(\.number)))
     }
 
     // MARK: Steps
 
-    /// Stores a step with its pushes, if the session has its version.
-    func store(_ step: SessionStep, with pushes: PushTable, at now: Int64) throws(SQLiteError) -> SessionStepResult {
+    /// Stores a step with its pushes, if the session has its version, and adds the pushes that it has cancelled.
+    func store(
+        _ step: SessionStep,
+        with pushes: PushTable,
+        _ cancelled: inout [PushStatus],
+        at now: Int64
+    ) throws(SQLiteError) -> SessionStepResult {
         guard step.pushes.isEmpty || step.pushes.count <= database.limit - database.count else { return .full }
         try changeState.run(with: step.state, step.dueAt, step.session, step.version)
         guard database.connection.changes > 0 else { return .outdated }
         // Before the new pushes, which may wait behind them.
-        for number in try unclaimed(step) { try pushes.end(number, Outcome(.cancelled), at: now) }
+        try cancel(step, pushes, &cancelled, at: now)
         database.state.latest = max(database.state.latest, now)
         for hashed in step.pushes {
             guard try !pushes.accept(hashed, at: now).isStored else { continue }
@@ -173,20 +181,27 @@ final class SessionTable {
         return .stored
     }
 
-    /// Returns the numbers of the pushes that a step cancels, without claimed ones.
-    private func unclaimed(_ step: SessionStep) throws(SQLiteError) -> [Int64] {
-        guard !step.cancelled.isEmpty, let app = database.number(ofKnown: step.place.app) else { return [] }
+    /// Cancels the pushes that a step names, without claimed ones, and adds them.
+    private func cancel(
+        _ step: SessionStep,
+        _ pushes: PushTable,
+        _ cancelled: inout [PushStatus],
+        at now: Int64
+    ) throws(SQLiteError) {
+        guard !step.cancelled.isEmpty, let app = database.number(ofKnown: step.place.app) else { return }
         let row = try database.connection.prepare(
             """
             SELECT number FROM push
             WHERE apns_id = ? AND app = ? AND session = ? AND (ready_at IS NOT NULL OR is_in_line = 1)
             """
         )
-        var numbers: [Int64] = []
         for id in step.cancelled {
             try row.bind(id.bytes, app, step.session)
-            numbers += try row.all { $0.integer(at: 0) }
+            let numbers = try row.all { $0.integer(at: 0) }
+            for number in numbers where database.state.claimed[number] == nil {
+                try pushes.end(number, Outcome(.cancelled), at: now)
+                if let status = try pushes.known(id, app)?.status { cancelled.append(status) }
+            }
         }
-        return numbers.filter { database.state.claimed[$0] == nil }
     }
 }

@@ -23,15 +23,14 @@ struct SurfaceTable {
         return try rows.all { surface($0) }
     }
 
-    /// Returns the surfaces of an app whose audience is an expression, without their content.
-    func allWithExpression(_ app: Int64) throws(SQLiteError) -> [StoredSurface] {
-        let rows = try database.connection.prepare(
-            """
-            SELECT \(SurfaceRow.columnsWithoutContent(empty: "x''")) FROM surface
-            WHERE app = ? AND audience_kind = 'matching' AND withdrawn_at IS NULL ORDER BY number
-            """
-        )
-        try rows.bind(app)
+    /// Returns the surfaces that a condition selects, without their content.
+    func allWithoutContent<each Value: Bindable>(
+        _ condition: String,
+        _ values: repeat each Value
+    ) throws(SQLiteError) -> [StoredSurface] {
+        let columns = SurfaceRow.columnsWithoutContent(empty: "x''")
+        let rows = try database.connection.prepare("SELECT \(columns) FROM surface WHERE \(condition)")
+        try rows.bind(repeat each values)
         return try rows.all { surface($0) }
     }
 
@@ -64,11 +63,9 @@ struct SurfaceTable {
 
     /// Returns the number of surfaces of an app that are not withdrawn.
     private func count(of app: Int64) throws(SQLiteError) -> Int {
-        let row = try database.connection.prepare(
-            "SELECT count(*) FROM surface WHERE app = ? AND withdrawn_at IS NULL"
-        )
+        let row = try database.connection.prepare("SELECT surfaces FROM app WHERE number = ?")
         try row.bind(app)
-        return try row.step() ? Int(row.integer(at: 0)) : 0
+        return try row.all { Int($0.integer(at: 0)) }.first ?? 0
     }
 
     private func store(_ surface: Surface, _ app: Int64, at now: Int64) throws(SQLiteError) -> StoredSurface? {

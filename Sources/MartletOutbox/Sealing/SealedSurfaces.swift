@@ -57,8 +57,7 @@ struct SealedSurfaces: SurfaceStore {
         _ installation: InstallationID,
         of app: String
     ) async throws(OutboxError) -> [StoredSurface] {
-        let seal = try await keeper.seal()
-        return try await store.surfaces(for: user, installation, of: app).map { $0.opened(by: seal) }
+        try await store.surfaces(for: user, installation, of: app)
     }
 
     func surfacesWithExpression(of app: String) async throws(OutboxError) -> [StoredSurface] {
@@ -85,8 +84,8 @@ struct SealedSurfaces: SurfaceStore {
         return try await store.unfinishedSurfaces(limit: limit).map { $0.opened(by: seal) }
     }
 
-    func store(_ page: SurfacePage, at now: Int64) async throws(OutboxError) -> Bool {
-        try await store.store(page, at: now)
+    func store(_ pages: [SurfacePage], at now: Int64) async throws(OutboxError) -> [Bool] {
+        try await store.store(pages, at: now)
     }
 
     func installationEvents(limit: Int) async throws(OutboxError) -> [InstallationEvent] {
@@ -96,17 +95,22 @@ struct SealedSurfaces: SurfaceStore {
         }
     }
 
-    func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws(OutboxError) {
-        try await store.store(surfaces, for: event, at: now)
+    func store(_ memberships: [SurfaceMembership], at now: Int64) async throws(OutboxError) {
+        try await store.store(memberships, at: now)
     }
 
     func dueSessions(at now: Int64, limit: Int) async throws(OutboxError) -> [DueSession] {
         let seal = try await keeper.seal()
-        return try await store.dueSessions(at: now, limit: limit)
-            .map { $0.opened(by: seal, $0.surface.opened(by: seal)) }
+        // Each surface is opened once, because a large one may have all of the sessions.
+        var opened: [Int64: StoredSurface] = [:]
+        return try await store.dueSessions(at: now, limit: limit).map { due in
+            let surface = opened[due.surface.number] ?? due.surface.opened(by: seal)
+            opened[due.surface.number] = surface
+            return due.opened(by: seal, surface)
+        }
     }
 
-    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> [SessionStepResult] {
+    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> StoredSteps {
         let seal = try await keeper.seal()
         var sealed: [SessionStep] = []
         for step in steps {

@@ -18,7 +18,7 @@ package struct StoredSession: Sendable, Hashable {
     package var state: [UInt8]
     /// The results of pushes that have ended since the last step, in their order.
     package var results: [SessionResult]
-    /// The time of the next step, in milliseconds since 1970; 0 after a change, and nil to wait for one.
+    /// The time of the next step, in milliseconds since 1970: that of a change at the latest, and nil to wait for one.
     package var dueAt: Int64?
     /// Whether the state cannot be decrypted, because its row was changed: it is empty.
     package var isDamaged = false
@@ -53,6 +53,12 @@ package struct SessionResult: Sendable, Hashable {
     package var status: Int?
     /// The time of the end, in milliseconds since 1970.
     package var endedAt: Int64
+
+    /// The time at which a session with a later time of its next step is due, in milliseconds since 1970.
+    ///
+    /// Nothing depends on the acceptance of a push in such a session. The result waits for ten seconds, in which a
+    /// change may make the session due: one step then takes both.
+    package var dueAt: Int64 { state == .delivered ? endedAt + 10_000 : endedAt }
 
     /// Creates a result.
     package init(id: APNsID, state: Outcome.State, status: Int?, endedAt: Int64) {
@@ -113,7 +119,7 @@ package struct SessionStep: Sendable {
     /// - Parameters:
     ///   - due: The session as it was read.
     ///   - state: The new state.
-    ///   - dueAt: The time of the next step; nil to wait for a change.
+    ///   - dueAt: The time of the next step; nil to wait for a change, of which the acceptance of a push is one.
     ///   - isFinished: Whether the session is removed.
     ///   - cancelled: The identifiers of pushes of the session to cancel.
     ///   - pushes: The pushes, of the app of the surface and without identifiers of a caller.
@@ -161,6 +167,20 @@ package enum SessionStepResult: Sendable, Hashable {
     case full
 }
 
+/// The answer of a store to steps.
+package struct StoredSteps: Sendable, Hashable {
+    /// One answer for each step, in the same order.
+    package var results: [SessionStepResult] = []
+    /// The pushes that the steps have cancelled, without those that were claimed or had ended.
+    package var cancelled: [PushStatus] = []
+
+    /// Creates the answer to steps, by default to none.
+    package init(results: [SessionStepResult] = [], cancelled: [PushStatus] = []) {
+        self.results = results
+        self.cancelled = cancelled
+    }
+}
+
 /// The installations that get the current state of a surface, which are stored together with its new cursor.
 package struct SurfacePage: Sendable, Hashable {
     /// The ``StoredSurface/number``, and the revision and the cursor with which the page was made: it is stored only
@@ -193,5 +213,17 @@ package struct InstallationEvent: Sendable, Hashable {
     package init(number: Int64, installation: StoredInstallation) {
         self.number = number
         self.installation = installation
+    }
+}
+
+/// All surfaces whose audience an installation is in, as they were read after its event.
+package struct SurfaceMembership: Sendable, Hashable {
+    package var event: InstallationEvent
+    package var surfaces: [StoredSurface]
+
+    /// Creates the membership of the installation of an event.
+    package init(of event: InstallationEvent, in surfaces: [StoredSurface]) {
+        self.event = event
+        self.surfaces = surfaces
     }
 }

@@ -5,9 +5,9 @@
 /// A relay brings a surface to phones in three kinds of work, each of which a crash only repeats:
 ///
 /// 1. After a change of the surface, pages of its audience get sessions that are due: ``unfinishedSurfaces(limit:)``
-///    and ``store(_:at:)-(SurfacePage,_)``.
+///    and ``store(_:at:)-([SurfacePage],_)``.
 /// 2. After a change of an installation, it gets the sessions of surfaces whose audience it has joined:
-///    ``installationEvents(limit:)`` and ``store(_:for:at:)``.
+///    ``installationEvents(limit:)`` and ``store(_:at:)-([SurfaceMembership],_)``.
 /// 3. A session that is due has a step: ``dueSessions(at:limit:)`` and ``store(_:at:)-([SessionStep],_)``.
 ///
 /// A store guarantees:
@@ -15,10 +15,13 @@
 /// - A step is stored once: its state and its pushes in one transaction, and only if nothing has happened to the
 ///   session since it was read.
 /// - A push that ends adds its ``SessionResult`` to its session in the same transaction, whatever ends it, and makes
-///   the session due.
+///   the session due: at once, or at ``SessionResult/dueAt`` if the session has a time of its next step.
 /// - A change of an installation, of anything but the times of reports, makes its sessions due in the same transaction.
 ///   It also records an event while its app has surfaces that are not withdrawn.
 /// - The removal of an installation removes its sessions and its events.
+/// - A change makes a session due at the time of the change, unless it was due before. The change of an installation
+///   has the time of ``Installation/changedAt``, which the loss of a token to another installation, or by an answer of
+///   Apple, leaves as it is.
 ///
 /// Times are milliseconds since 1970. Methods can be called concurrently. Texts may not contain control characters.
 package protocol SurfaceStore: Sendable {
@@ -95,6 +98,8 @@ package protocol SurfaceStore: Sendable {
 
     /// Returns the surfaces that installations of a user, or an installation, may show, in the order of their numbers:
     /// without those whose audience is an expression, and without withdrawn ones.
+    ///
+    /// Their requests and fingerprints are empty: they are read after each change of the installation.
     func surfaces(
         for user: String,
         _ installation: InstallationID,
@@ -132,9 +137,12 @@ package protocol SurfaceStore: Sendable {
     ) async throws(OutboxError) -> [DueSession]
 
     /// Returns surfaces that have a next page, those that changed longest ago first.
+    ///
+    /// If there are more than the limit, half of them are those that changed last, which need not wait for all others.
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface]
 
-    /// Stores a page of a surface: each installation that exists gets a session with the revision, which is due.
+    /// Stores pages of surfaces in one transaction: each installation that exists gets a session with the revision,
+    /// which is due.
     ///
     /// After the last page, the sessions of installations that no page has named with the revision get the revision 0
     /// and are due, too: they have left the audience. If there are very many, the surface keeps a cursor, so that an
@@ -143,29 +151,31 @@ package protocol SurfaceStore: Sendable {
     /// The event of an installation of the page gets a new number, because its surfaces may have been read before.
     ///
     /// - Parameters:
-    ///   - page: The page.
+    ///   - pages: The pages, each of another surface.
     ///   - now: The time.
-    /// - Returns: Whether it is stored; otherwise the surface has another revision or cursor.
-    /// - Throws: ``OutboxError``; if it is of kind `.unreachable`, the page may be stored.
-    func store(_ page: SurfacePage, at now: Int64) async throws(OutboxError) -> Bool
+    /// - Returns: Whether each page is stored, in the same order; otherwise the surface has another revision or cursor.
+    /// - Throws: ``OutboxError``; if it is of kind `.unreachable`, the pages may be stored.
+    func store(_ pages: [SurfacePage], at now: Int64) async throws(OutboxError) -> [Bool]
 
     /// Returns the oldest events, at most one for each installation.
     func installationEvents(limit: Int) async throws(OutboxError) -> [InstallationEvent]
 
-    /// Stores the sessions of an installation, which are due, and removes its event.
+    /// Stores the sessions of installations, which are due, and removes their events, in one transaction.
     ///
-    /// The other sessions of the installation with the current revision of their surface get the revision 0 and are
+    /// The other sessions of an installation with the current revision of their surface get the revision 0 and are
     /// due, because it has left their audience. A surface that has changed since it was read is left out in any case:
-    /// its pages name the installations.
+    /// its pages name the installations. An installation with a newer event does not change.
     ///
     /// - Parameters:
-    ///   - surfaces: All surfaces whose audience the installation is in, as they were read after the event.
-    ///   - event: The event. If the installation has a newer one, this changes nothing.
+    ///   - memberships: The surfaces of the installations, each of another one.
     ///   - now: The time.
     /// - Throws: ``OutboxError``; the call can be repeated then.
-    func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws(OutboxError)
+    func store(_ memberships: [SurfaceMembership], at now: Int64) async throws(OutboxError)
 
     /// Returns sessions that are due, longest waiting first, with their surfaces and installations.
+    ///
+    /// If there are more than the limit, half of them are those that became due last: a change of a small surface need
+    /// not wait for all sessions of a large one.
     ///
     /// - Parameters:
     ///   - now: The time.
@@ -179,10 +189,10 @@ package protocol SurfaceStore: Sendable {
     /// - Parameters:
     ///   - steps: The steps, each of another session.
     ///   - now: The time.
-    /// - Returns: One answer for each step, in the same order.
+    /// - Returns: The answer to each step, and the pushes that were cancelled.
     /// - Throws: ``OutboxError``; if it is of kind `.unreachable`, the steps may be stored. Otherwise nothing has
     ///   changed.
-    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> [SessionStepResult]
+    func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> StoredSteps
 
     /// Withdraws surfaces whose ``Surface/endsAt`` has passed, and deletes those that were withdrawn before a time and
     /// have no sessions.

@@ -112,7 +112,7 @@ enum SurfaceSchemas {
               "in-audience": {"type": "boolean",
                 "description": "False once it has left the audience, while something may still be on the phone"},
               "due-at": {"type": "integer",
-                "description": "The time of the next decision in milliseconds since 1970; 0 for now, absent for none"},
+                "description": "The time of the next decision in milliseconds since 1970; absent for none"},
               "kinds": {
                 "type": "object", "propertyNames": {"enum": \#(kinds)},
                 "additionalProperties": {"$ref": "#/components/schemas/SurfaceAccount"}

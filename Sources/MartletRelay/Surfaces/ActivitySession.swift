@@ -218,9 +218,11 @@ struct ActivitySession: Sendable, Hashable, Codable {
     }
 
     /// The time of the next update: of new content at once when it is urgent and otherwise after the interval, and of
-    /// unchanged content before it is marked as outdated.
+    /// content that is shown or being sent before it is marked as outdated.
     private func updateTime(of card: AssumedActivity.Card, _ desired: Desired) -> Int64 {
-        guard card.lacks(desired) else { return card.sentAt + policy.staleAfter - policy.refreshLead }
+        guard card.lacks(desired), card.request == nil else {
+            return card.sentAt + policy.staleAfter - policy.refreshLead
+        }
         return desired.isUrgent ? card.sentAt : card.sentAt + policy.updateInterval
     }
 
@@ -238,7 +240,7 @@ struct ActivitySession: Sendable, Hashable, Codable {
     func nextTime(after now: Int64) -> Int64? {
         switch assumed.phase {
         case .live(let card):
-            guard card.request == nil, let desired else { return nil }
+            guard let desired, card.request == nil || card.isSending(desired) else { return nil }
             return min(updateTime(of: card, desired), restartTime(of: card, desired) ?? .max)
         case .unconfirmed(let start):
             let absence = assumed.absenceTime(of: start) ?? lookTime(of: start, after: now)
@@ -249,6 +251,13 @@ struct ActivitySession: Sendable, Hashable, Codable {
             return min(start.at + policy.tokenWait, end)
         case .none, .starting, .ending: return nil
         }
+    }
+
+    /// Returns whether a request sends the desired content to the card: nothing depends on its acceptance until
+    /// ``nextTime(after:)``.
+    func isUpdate(_ request: Int) -> Bool {
+        guard case .live(let card) = assumed.phase, let desired else { return false }
+        return card.request == request && card.isSending(desired)
     }
 
     /// Returns the time of the next look for a report of the app after a start has expired.

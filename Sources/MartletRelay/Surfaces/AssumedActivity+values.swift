@@ -156,6 +156,11 @@ extension AssumedActivity {
         /// Whether the card shows older content than the desired.
         func lacks(_ desired: ActivitySession.Desired) -> Bool { desired.generation > max(shown, refused) }
 
+        /// Whether the desired content is being sent to the token, so that its acceptance leads to no other push.
+        func isSending(_ desired: ActivitySession.Desired) -> Bool {
+            request != nil && sending == desired.generation && sentTo == token
+        }
+
         mutating func send(_ generation: Int, as request: Int, at now: Int64) {
             self.request = request
             isCancelled = false

@@ -14,7 +14,9 @@ extension DueSession {
     func json(of content: SurfaceContent?, showsUser: Bool) -> JSONValue {
         // The revision is 0 once the installation has left the audience.
         let desired = session.revision == 0 ? nil : content
-        let state = session.isDamaged ? nil : try? SurfaceSessionState(stored: session.state)
+        var state = session.isDamaged ? nil : try? SurfaceSessionState(stored: session.state)
+        // The next step takes them.
+        state?.record(session.results)
         let accounts = (state ?? SurfaceSessionState()).account(of: desired, revision: surface.revision)
         return .members([
             "installation": .string(installation.installation.id.description),

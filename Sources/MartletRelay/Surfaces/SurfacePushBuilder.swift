@@ -13,6 +13,24 @@ internal import MartletTransport
     internal import Foundation
 #endif
 
+/// The pushes that were built for other installations, and the zones that were looked up for them.
+struct BuiltPushes {
+    /// Everything that decides about a push, except for the identifier and the token.
+    fileprivate struct Key: Hashable {
+        /// The ``StoredSurface/number``.
+        let surface: Int64
+        let kind: SurfaceKind
+        let content: SurfacePlan.Send.Content
+        let lane: Lane
+        let bundleID: String
+        /// The time at which the push is sent, in milliseconds since 1970.
+        let time: Int64
+    }
+
+    fileprivate var zones = ZoneLookup()
+    fileprivate var pushes: [Key: OutboxPush] = [:]
+}
+
 /// A builder of the pushes of one surface to one installation.
 struct SurfacePushBuilder {
     /// The time for which APNs stores a push that shows no alert for a phone that is offline, in seconds.
@@ -67,39 +85,62 @@ struct SurfacePushBuilder {
     ///
     /// - Parameters:
     ///   - send: The push as it was decided.
-    ///   - zones: The zones that were looked up before.
+    ///   - built: The pushes of the current state of the surface that were built before.
     /// - Returns: The push.
     /// - Throws: ``APIProblem`` when Apple would refuse the push.
-    func push(of send: SurfacePlan.Send, _ zones: inout ZoneLookup) throws(APIProblem) -> OutboxPush {
+    func push(of send: SurfacePlan.Send, _ built: inout BuiltPushes) throws(APIProblem) -> OutboxPush {
         let installation = stored.installation
         let timeZone = installation.attributes[.timeZone]
         var time = now
         // One that waits for the end of the quiet hours does not expire before it.
         if case .notification = send.content {
-            time = app.quietHours?.end(at: now, in: zones.zone(named: timeZone)) ?? now
+            time = app.quietHours?.end(at: now, in: built.zones.zone(named: timeZone)) ?? now
         }
+        let key = BuiltPushes.Key(
+            surface: surface.number,
+            kind: send.snapshot.kind,
+            content: send.content,
+            lane: lane,
+            bundleID: installation.bundleID,
+            time: time
+        )
+        var push: OutboxPush
+        if let known = built.pushes[key] {
+            push = known
+            push.id = send.id
+            push.destination = .device(send.token)
+            push.orderKey = push.headers.orderKey(for: push.destination)
+        } else {
+            push = try build(send, at: time)
+            if send.showsContent { built.pushes[key] = push }
+        }
+        push.user = installation.user
+        push.installation = stored.number
+        push.count(towards: alertLimit)
+        _ = push.wait(for: app.quietHours, in: timeZone, &built.zones, at: now)
+        return push
+    }
+
+    /// Builds a push that is sent at a time or later, without its receiver.
+    private func build(_ send: SurfacePlan.Send, at time: Int64) throws(APIProblem) -> OutboxPush {
+        let bundleID = stored.installation.bundleID
         let rendered: SnapshotRenderer.Push
         do throws(APNsError) {
-            rendered = try render(send, Topic(installation.bundleID), delivery(of: send, at: time))
+            rendered = try render(send, Topic(bundleID), delivery(of: send, at: time))
         } catch {
             throw APIProblem(400, "\(error)")
         }
         var headers = rendered.headers
         headers.collapseID = collapseID(of: send)
-        var push = try PushRequestBuilder.push(
+        return try PushRequestBuilder.push(
             headers,
             rendered.body,
             to: .device(send.token),
             lane,
-            installation.bundleID,
+            bundleID,
             send.id,
             at: now
         )
-        push.user = installation.user
-        push.installation = stored.number
-        push.count(towards: alertLimit)
-        _ = push.wait(for: app.quietHours, in: timeZone, &zones, at: now)
-        return push
     }
 
     private func render(
@@ -168,6 +209,9 @@ struct SurfacePushBuilder {
 }
 
 extension SurfacePlan.Send {
+    /// Whether the push shows the current content of the surface, rather than the last one of the installation.
+    fileprivate var showsContent: Bool { if case .end = content { false } else { true } }
+
     fileprivate var destination: SurfaceDestination {
         switch content {
         case .start: .activityStart(token)

@@ -54,8 +54,11 @@ actor SurfaceRunner {
     private static let longestPause = Duration.seconds(1)
     /// The maximum number of surfaces, of requests about them, of events and of sessions that are read at once.
     private static let surfaceLimit = 50
-    private static let eventLimit = 20
-    private static let sessionLimit = 200
+    private static let eventLimit = 100
+    /// More than the installations of a page, so that the pages of a single surface do not wait.
+    private static let sessionLimit = 250
+    /// The number of installations from which on pages of surfaces are stored in one commit.
+    private static let commitSize = 200
     /// The interval between looks for surfaces that have ended, in milliseconds.
     private static let endInterval: Int64 = 1_000
 
@@ -72,6 +75,8 @@ actor SurfaceRunner {
     private var isDraining = false
     /// Whether something has changed since the last round began.
     private var isWoken = false
+    /// Whether the last steps left sessions that were due.
+    private var hasDueSessions = false
     private var sleeper: CheckedContinuation<Void, Never>?
     /// The time of the last look for surfaces that have ended, in milliseconds since 1970.
     private var endsCheckedAt: Int64 = 0
@@ -206,37 +211,67 @@ actor SurfaceRunner {
     /// Stores the sessions of installations whose audiences may have changed.
     private func handleEvents() async throws(OutboxError) -> Duration {
         let store = context.outbox.surfaces
+        let start = ContinuousClock.now
         let events = try await store.installationEvents(limit: SurfaceRunner.eventLimit)
+        guard !events.isEmpty else { return SurfaceRunner.idleInterval }
         // Read after the events, and once for each app.
         var expressions: [String: [StoredSurface]] = [:]
-        for event in events where !isDraining {
-            let start = ContinuousClock.now
+        var memberships: [SurfaceMembership] = []
+        for event in events {
             let installation = event.installation.installation
             let app = installation.app
             if expressions[app] == nil { expressions[app] = try await store.surfacesWithExpression(of: app) }
             let named = try await store.surfaces(for: installation.user, installation.id, of: app)
             let matching = (expressions[app] ?? []).filter { $0.surface.audience.contains(installation) }
-            try await store.store(named + matching, for: event, at: context.now)
-            await rest(since: start)
+            memberships.append(SurfaceMembership(of: event, in: named + matching))
         }
+        try await store.store(memberships, at: context.now)
+        await rest(since: start)
         return events.count < SurfaceRunner.eventLimit ? SurfaceRunner.idleInterval : .zero
     }
 
     /// Stores the next page of each surface whose change has not reached all of its audience.
+    ///
+    /// Further pages of a surface wait while sessions are due, so that a large surface has few of them at any time.
     private func storePages() async throws(OutboxError) -> Duration {
-        let store = context.outbox.surfaces
-        let surfaces = try await store.unfinishedSurfaces(limit: SurfaceRunner.surfaceLimit)
+        let surfaces = try await context.outbox.surfaces.unfinishedSurfaces(limit: SurfaceRunner.surfaceLimit)
         counts.spreading = [:]
         for stored in surfaces { counts.spreading[stored.surface.app, default: 0] += 1 }
-        var hasMore = surfaces.count == SurfaceRunner.surfaceLimit
-        for stored in surfaces where !isDraining {
-            let start = ContinuousClock.now
+        var batch = PageBatch()
+        var hasMore = false
+        for stored in surfaces where !isDraining && (stored.cursor == 0 || !hasDueSessions) {
             let page = try await stored.nextPage(from: context.outbox.installations)
-            if try await store.store(page, at: context.now) { counts.pages[stored.surface.app, default: 0] += 1 }
-            if page.next != nil { hasMore = true }
-            await rest(since: start)
+            if page.next != nil || surfaces.count == SurfaceRunner.surfaceLimit { hasMore = true }
+            batch.add(page, of: stored.surface.app)
+            guard batch.size >= SurfaceRunner.commitSize else { continue }
+            try await store(batch)
+            batch = PageBatch()
         }
+        try await store(batch)
         return hasMore ? .zero : SurfaceRunner.idleInterval
+    }
+
+    /// Pages that are stored in one commit.
+    private struct PageBatch {
+        let start = ContinuousClock.now
+        private(set) var pages: [SurfacePage] = []
+        /// The app of each page.
+        private(set) var apps: [String] = []
+        /// The number of installations.
+        private(set) var size = 0
+
+        mutating func add(_ page: SurfacePage, of app: String) {
+            pages.append(page)
+            apps.append(app)
+            size += page.installations.count
+        }
+    }
+
+    private func store(_ batch: PageBatch) async throws(OutboxError) {
+        guard !batch.pages.isEmpty else { return }
+        let areStored = try await context.outbox.surfaces.store(batch.pages, at: context.now)
+        for (app, isStored) in zip(batch.apps, areStored) where isStored { counts.pages[app, default: 0] += 1 }
+        await rest(since: batch.start)
     }
 
     // MARK: Steps
@@ -246,7 +281,10 @@ actor SurfaceRunner {
         let start = ContinuousClock.now
         let now = context.now
         let due = try await context.outbox.surfaces.dueSessions(at: now, limit: SurfaceRunner.sessionLimit)
-        guard !due.isEmpty else { return SurfaceRunner.idleInterval }
+        // Pages may have waited for the end of these sessions.
+        let hadDueSessions = hasDueSessions
+        hasDueSessions = due.count == SurfaceRunner.sessionLimit
+        guard !due.isEmpty else { return hadDueSessions ? .zero : SurfaceRunner.idleInterval }
         var known: [Int64: InstallationBudget] = [:]
         for session in due { known[session.installation.number] = budgets[session.installation.number] }
         let renderers = await dispatcher.clients.renderers
@@ -260,45 +298,38 @@ actor SurfaceRunner {
             at: now
         )
         let buildTime = ContinuousClock.now - buildStart
-        let answers: [SessionStepResult]
+        let stored: StoredSteps
         do throws(OutboxError) {
-            answers = try await context.outbox.surfaces.store(built.steps.map(\.step), at: now)
+            stored = try await context.outbox.surfaces.store(built.steps.map(\.step), at: now)
         } catch {
             // The steps may be stored nevertheless.
             markReady(built.steps)
             throw error
         }
-        let pause = try await record(answers, to: built, of: due, at: now)
+        let pause = record(stored, to: built, of: due)
         await rest(since: start, free: buildTime)
-        return pause
+        return hadDueSessions && pause == SurfaceRunner.idleInterval ? .zero : pause
     }
 
     /// Records the answers of the outbox to steps; returns the time until the next ones.
-    private func record(
-        _ answers: [SessionStepResult],
-        to built: SurfaceSteps,
-        of due: [DueSession],
-        at now: Int64
-    ) async throws(OutboxError) -> Duration {
+    private func record(_ answer: StoredSteps, to built: SurfaceSteps, of due: [DueSession]) -> Duration {
         var stored: [SurfaceSteps.Step] = []
         var spent = built.budgets
-        var cancelled: [(id: APNsID, app: String)] = []
-        for (answer, (step, session)) in zip(answers, zip(built.steps, due)) {
+        for (result, (step, session)) in zip(answer.results, zip(built.steps, due)) {
             // What is decided again takes from the budget again.
-            guard answer == .stored else {
+            guard result == .stored else {
                 spent[session.installation.number] = nil
                 continue
             }
             stored.append(step)
             record(step, of: session.surface)
-            cancelled += step.step.cancelled.map { (id: $0, app: session.surface.surface.app) }
         }
         budgets.store(spent)
         markReady(stored)
-        try await recordRemoval(of: cancelled, at: now)
-        if answers.contains(.full) { return SurfaceRunner.fullInterval }
+        dispatcher.assumeIsolated { $0.recordRemoval(of: answer.cancelled) }
+        if answer.results.contains(.full) { return SurfaceRunner.fullInterval }
         // The sessions of cancelled pushes are due.
-        return due.count == SurfaceRunner.sessionLimit || !cancelled.isEmpty ? .zero : SurfaceRunner.idleInterval
+        return hasDueSessions || !answer.cancelled.isEmpty ? .zero : SurfaceRunner.idleInterval
     }
 
     private func record(_ step: SurfaceSteps.Step, of stored: StoredSurface) {
@@ -327,15 +358,5 @@ actor SurfaceRunner {
         let queues = Set(pushes.map { LaneQueue(lane: $0.lane, urgency: $0.urgency) })
         guard !queues.isEmpty else { return }
         dispatcher.assumeIsolated { $0.markReady(Array(queues)) }
-    }
-
-    /// Reports the pushes that a step has cancelled; those that were claimed or had ended have another status.
-    private func recordRemoval(of cancelled: [(id: APNsID, app: String)], at now: Int64) async throws(OutboxError) {
-        var removed: [PushStatus] = []
-        for push in cancelled {
-            let status = try await context.outbox.status(of: push.id, of: push.app)
-            if let status, case .ended(_, at: now) = status.state { removed.append(status) }
-        }
-        await dispatcher.recordRemoval(of: removed)
     }
 }

@@ -24,6 +24,9 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         let token: DeviceToken
         /// The number of the request of ``activity``; nil for other kinds.
         let request: Int?
+        /// The time of the change of the surface that the push shows first, in milliseconds since 1970; nil for another
+        /// push, and for a phone that has reported something since the change.
+        let changedAt: Int64?
         /// Whether the push was asked to be cancelled before it is sent.
         var isCancelled = false
     }
@@ -50,6 +53,8 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     private static let pause: Int64 = 15_000
     /// The time after which a step follows whose actions were not possible, in milliseconds.
     private static let retryInterval: Int64 = 60_000
+    /// The time after which a step follows although no push has a result that anything depends on, in milliseconds.
+    private static let resultInterval: Int64 = 86_400_000
 
     private(set) var activity = ActivitySession()
     /// The pushes that were sent of the other kinds, by their raw values.
@@ -73,6 +78,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - content: The content of the surface; nil if the installation shall not show it.
     ///   - revision: The revision of the surface.
+    ///   - changedAt: The time of the change to this revision in milliseconds since 1970.
     ///   - surface: The identifier of the surface.
     ///   - installation: The installation with everything that its app has reported.
     ///   - results: The results of earlier pushes since the last step.
@@ -83,6 +89,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     mutating func step(
         _ content: SurfaceContent?,
         revision: Int64,
+        changedAt: Int64,
         of surface: String,
         on installation: Installation,
         results: [SessionResult],
@@ -90,7 +97,13 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         within budget: inout ActivityBudget,
         ids: () -> APNsID
     ) -> SurfacePlan {
-        var step = Step(content: content, revision: revision, installation: installation, time: now / 1_000)
+        var step = Step(
+            content: content,
+            revision: revision,
+            changedAt: changedAt,
+            installation: installation,
+            time: now / 1_000
+        )
         activity.record(
             AssumedActivity.Report(of: surface, attributesType: content?.attributesType, in: installation),
             at: step.time
@@ -109,7 +122,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
             sendSnapshots(in: &step, ids)
         }
         storeSnapshot(of: step)
-        finish(&step.plan, isWithdrawn: content == nil, at: now)
+        finish(&step, at: now)
         return step.plan
     }
 
@@ -117,6 +130,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     private struct Step {
         let content: SurfaceContent?
         let revision: Int64
+        let changedAt: Int64
         let installation: Installation
         /// The time in seconds since 1970.
         let time: Int64
@@ -136,6 +150,25 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     /// Records the results of earlier pushes, without a decision.
     mutating func record(_ results: [SessionResult]) {
         for result in results { record(result) }
+    }
+
+    /// Returns the times from changes of the surface until APNs accepted the pushes that show them, by kind, in
+    /// milliseconds.
+    ///
+    /// They have none of a phone that has reported something since the change, because the time would include the wait
+    /// for the report.
+    ///
+    /// - Parameter results: The results of earlier pushes, which are not recorded yet.
+    func staleness(of results: [SessionResult]) -> [SurfaceKind: Int64] {
+        var times: [SurfaceKind: Int64] = [:]
+        for result in results where result.state == .delivered {
+            guard let push = pending.first(where: { $0.id == result.id }), let changedAt = push.changedAt else {
+                continue
+            }
+            let (time, overflows) = result.endedAt.subtractingReportingOverflow(changedAt)
+            if !overflows { times[push.kind] = max(0, time) }
+        }
+        return times
     }
 
     private mutating func record(_ result: SessionResult) {
@@ -181,16 +214,27 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     }
 
     /// Sets the time of the next step, and whether there is one.
-    private func finish(_ plan: inout SurfacePlan, isWithdrawn: Bool, at now: Int64) {
+    private func finish(_ step: inout Step, at now: Int64) {
         if now < pausedUntil {
-            plan.dueAt = pausedUntil
-        } else if isWithdrawn, pending.isEmpty, let time = activity.goneAt {
-            plan.isFinished = now / 1_000 >= time
-            plan.dueAt = plan.isFinished ? nil : time * 1_000
+            step.plan.dueAt = pausedUntil
+        } else if pending.contains(where: { mustWait(for: $0, in: step) }) {
+            // Any result makes the step due.
+            step.plan.dueAt = nil
+        } else if step.content == nil, let time = activity.goneAt {
+            step.plan.isFinished = now / 1_000 >= time
+            step.plan.dueAt = step.plan.isFinished ? nil : time * 1_000
         } else if let time = activity.nextTime(after: now / 1_000) {
             // The step is due already if its actions were not possible, as without a start in the budget.
-            plan.dueAt = time * 1_000 > now ? time * 1_000 : now + Self.retryInterval
+            step.plan.dueAt = time * 1_000 > now ? time * 1_000 : now + Self.retryInterval
+        } else if !pending.isEmpty, pending.allSatisfy({ $0.revision == step.revision }) {
+            step.plan.dueAt = now + Self.resultInterval
         }
+    }
+
+    /// Returns whether the acceptance of a push decides about the Live Activity, or about the end of the session.
+    private func mustWait(for push: PendingPush, in step: Step) -> Bool {
+        if let request = push.request { return !activity.isUpdate(request) }
+        return step.content == nil
     }
 
     // MARK: Live Activities
@@ -242,9 +286,28 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     ) {
         let id = ids()
         step.plan.sends.append(SurfacePlan.Send(id: id, token: token, content: content, snapshot: snapshot))
+        let isMeasured = showsChange(content) && step.installation.changedAt <= step.changedAt
         pending.append(
-            PendingPush(id: id, kind: snapshot.kind, revision: step.revision, token: token, request: request)
+            PendingPush(
+                id: id,
+                kind: snapshot.kind,
+                revision: step.revision,
+                token: token,
+                request: request,
+                changedAt: isMeasured ? step.changedAt : nil
+            )
         )
+    }
+
+    /// Returns whether a push shows another content than the phone is assumed to show.
+    private func showsChange(_ content: SurfacePlan.Send.Content) -> Bool {
+        switch content {
+        case .start, .end: return false
+        case .update(let update):
+            guard case .live(let card) = activity.assumed.phase else { return false }
+            return card.shown < update.generation
+        case .notification, .background, .widgets, .control: return true
+        }
     }
 
     /// Cancels pushes that meet a condition.

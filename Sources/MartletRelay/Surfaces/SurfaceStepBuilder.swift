@@ -13,8 +13,7 @@ struct SurfaceSteps: Sendable {
         var step: SessionStep
         /// The reasons why pushes could not be built, or nothing could be decided.
         var problems: [String]
-        /// The time from the change of the surface until Apple accepted the update, by kind, in milliseconds; only for
-        /// kinds that show the change since this step.
+        /// The time from a change of the surface until Apple accepted the push that shows it, by kind, in milliseconds.
         var staleness: [SurfaceKind: Int64]
     }
 
@@ -47,11 +46,13 @@ struct SurfaceStepBuilder {
     /// The time in milliseconds since 1970.
     private let now: Int64
     private var generator: SplitMix64
-    private var zones = ZoneLookup()
+    private var built = BuiltPushes()
     /// The contents of the surfaces, by their numbers.
     private var contents: [Int64: Content] = [:]
     /// The problems of the current session.
     private var problems: [String] = []
+    /// The staleness of the current session.
+    private var staleness: [SurfaceKind: Int64] = [:]
     private var result: SurfaceSteps
 
     private init(
@@ -68,7 +69,7 @@ struct SurfaceStepBuilder {
         self.now = now
     }
 
-    /// Returns the steps of sessions, which are built outside of the event loop.
+    /// Returns the steps of sessions, which two tasks build outside of the event loop.
     ///
     /// - Parameters:
     ///   - due: The sessions.
@@ -87,14 +88,41 @@ struct SurfaceStepBuilder {
         generator: SplitMix64,
         at now: Int64
     ) async -> SurfaceSteps {
+        var generator = generator
+        let oddGenerator = SplitMix64(state: generator.next())
+        async let odd = steps(of: due, half: 1, apps, renderers, budgets, oddGenerator, at: now)
+        let even = steps(of: due, half: 0, apps, renderers, budgets, generator, at: now)
+        let other = await odd
+        var result = SurfaceSteps(budgets: even.budgets.merging(other.budgets) { first, _ in first })
+        var halves = [even.steps.makeIterator(), other.steps.makeIterator()]
+        for session in due {
+            if let step = halves[session.half].next() { result.steps.append(step) }
+        }
+        return result
+    }
+
+    /// Returns the steps of one half of the sessions, with the budgets of their installations.
+    private static func steps(
+        of due: [DueSession],
+        half: Int,
+        _ apps: [RelayConfiguration.App],
+        _ renderers: [Lane: SnapshotRenderer],
+        _ budgets: [Int64: InstallationBudget],
+        _ generator: SplitMix64,
+        at now: Int64
+    ) -> SurfaceSteps {
+        let sessions = due.filter { $0.half == half }
+        let numbers = Set(sessions.map(\.installation.number))
+        let budgets = budgets.filter { numbers.contains($0.key) }
         var builder = SurfaceStepBuilder(apps, renderers, budgets, generator, at: now)
-        for session in due { builder.add(session) }
+        for session in sessions { builder.add(session) }
         return builder.result
     }
 
     private mutating func add(_ due: DueSession) {
         problems = []
         var state = state(of: due)
+        staleness = state.staleness(of: due.session.results)
         switch content(of: due) {
         case .shown(let content): add(due, content, &state)
         case .none: add(due, nil, &state)
@@ -105,8 +133,11 @@ struct SurfaceStepBuilder {
     /// Adds a step that only records results.
     private mutating func addUndecided(_ due: DueSession, _ state: inout SurfaceSessionState) {
         state.record(due.session.results)
-        let step = SessionStep(of: due, state: state.stored, dueAt: now + Self.undecidedWait)
-        result.steps.append(SurfaceSteps.Step(step: step, problems: problems, staleness: [:]))
+        append(SessionStep(of: due, state: state.stored, dueAt: now + Self.undecidedWait))
+    }
+
+    private mutating func append(_ step: SessionStep) {
+        result.steps.append(SurfaceSteps.Step(step: step, problems: problems, staleness: staleness))
     }
 
     /// Adds the step that brings a content to the phone.
@@ -127,17 +158,7 @@ struct SurfaceStepBuilder {
             addUndecided(due, &state)
             return
         }
-        let revision = due.surface.revision
-        let age = due.updateAge
-        let earlier = age == nil ? [:] : state.shownRevisions(of: content, revision)
-        let step = step(of: &state, content, due, builder)
-        var staleness: [SurfaceKind: Int64] = [:]
-        if let age {
-            for (kind, shown) in state.shownRevisions(of: content, revision) where shown == revision {
-                if let before = earlier[kind], before < revision { staleness[kind] = age }
-            }
-        }
-        result.steps.append(SurfaceSteps.Step(step: step, problems: problems, staleness: staleness))
+        append(step(of: &state, content, due, builder))
     }
 
     /// Decides about a session until each push that it sends can be built.
@@ -188,6 +209,7 @@ struct SurfaceStepBuilder {
         let plan = state.step(
             content,
             revision: due.surface.revision,
+            changedAt: due.surface.changedAt,
             of: due.surface.surface.id,
             on: installation,
             results: results,
@@ -227,7 +249,7 @@ struct SurfaceStepBuilder {
     /// Builds a push; nil for one that cannot be built.
     private mutating func push(of send: SurfacePlan.Send, by builder: SurfacePushBuilder) -> OutboxPush? {
         do throws(APIProblem) {
-            return try builder.push(of: send, &zones)
+            return try builder.push(of: send, &built)
         } catch {
             problems.append(error.detail)
             return nil
@@ -236,25 +258,6 @@ struct SurfaceStepBuilder {
 }
 
 extension DueSession {
-    /// The time from the change of the surface until Apple accepted the last push of the session, in milliseconds; nil
-    /// without an accepted push since the last step.
-    ///
-    /// It is nil, too, for a phone that has reported something since the change, because the time would include the
-    /// wait for the report.
-    fileprivate var updateAge: Int64? {
-        let accepted = session.results.filter { $0.state == .delivered }.map(\.endedAt).max()
-        guard let accepted, installation.installation.changedAt <= surface.changedAt else { return nil }
-        let (time, overflows) = accepted.subtractingReportingOverflow(surface.changedAt)
-        return overflows ? nil : max(0, time)
-    }
-}
-
-extension SurfaceSessionState {
-    /// Returns the revision that the phone is believed to show of each kind; none for a kind of which it is not known.
-    fileprivate func shownRevisions(of content: SurfaceContent?, _ revision: Int64) -> [SurfaceKind: Int64] {
-        let shown = account(of: content, revision: revision).compactMap { account in
-            account.shownRevision.map { (account.kind, $0) }
-        }
-        return Dictionary(shown) { first, _ in first }
-    }
+    /// The half of a round that has the session, 0 or 1: one has all sessions of an installation, which share a budget.
+    fileprivate var half: Int { Int(installation.number & 1) }
 }

@@ -22,8 +22,8 @@ import Testing
         let due = try await makeSession(in: outbox)
         let pushes = try (1...2).map { try OutboxPush.numbered($0, token: "aa", user: "anna") }
         let step = SessionStep(of: due, state: Array("first".utf8), dueAt: 60, pushes: pushes)
-        #expect(try await outbox.surfaces.store([step], at: 20) == [.stored])
-        #expect(try await outbox.surfaces.store([step], at: 20) == [.outdated])
+        #expect(try await outbox.surfaces.store([step], at: 20) == StoredSteps(results: [.stored]))
+        #expect(try await outbox.surfaces.store([step], at: 20).results == [.outdated])
         await outbox.close(isInOrder: true)
         outbox = try await place.open()
         let surfaces = outbox.surfaces
@@ -36,7 +36,7 @@ import Testing
         let claimed = try await outbox.claimAll(at: 30)
         #expect(claimed.map(\.push.id) == pushes.map(\.id))
         #expect(claimed.allSatisfy { $0.push.session == due.session.number && !$0.isDamaged && !$0.hasFormerUser })
-        #expect(try await surfaces.store([], at: 30).isEmpty)
+        #expect(try await surfaces.store([] as [SessionStep], at: 30) == StoredSteps())
         await outbox.close(isInOrder: true)
     }
 
@@ -65,7 +65,7 @@ import Testing
             #expect(try await outbox.status(of: push.id, of: "orders") == nil)
         }
         let current = try await surfaces.session(of: due.surface).session
-        #expect(current.state == Array("other".utf8) && current.results.map(\.id) == [first.id] && current.dueAt == 0)
+        #expect(current.state == Array("other".utf8) && current.results.map(\.id) == [first.id] && current.dueAt == 10)
         await outbox.close(isInOrder: true)
     }
 
@@ -100,13 +100,36 @@ import Testing
             SessionResult(id: pushes[4].id, state: .cancelled, status: nil, endedAt: 50),
             SessionResult(id: pushes[5].id, state: .cancelled, status: nil, endedAt: 60),
         ]
-        #expect(session.session.results == results && session.session.dueAt == 0)
+        #expect(session.session.results == results && session.session.dueAt == 30)
         // The push of a caller is none of them, and a step takes the results.
         for push in try await outbox.claimAll(at: 70) { try await outbox.end(push, at: 70) }
         #expect(try await outbox.surfaces.session(of: due.surface) == session)
         #expect(try await outbox.surfaces.store(session, dueAt: 90) == .stored)
         let after = try await outbox.surfaces.session(of: due.surface).session
         #expect(after.results.isEmpty && after.dueAt == 90)
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `an accepted push waits for the next step`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let surfaces = outbox.surfaces
+        var due = try await makeSession(in: outbox)
+        let expected: [(dueAt: Int64?, after: Int64)] = [(nil, 30), (500, 500), (50_000, 10_030)]
+        for (number, (dueAt, after)) in expected.enumerated() {
+            let push = try OutboxPush.numbered(UInt64(number) + 1, token: "aa")
+            #expect(try await surfaces.store(due, dueAt: dueAt, pushes: [push]) == .stored)
+            let sent = try await surfaces.session(of: due.surface).session
+            for push in try await outbox.claimAll(at: 20) { try await outbox.end(push, at: 30) }
+            due = try await surfaces.session(of: due.surface)
+            #expect(due.session.dueAt == after && due.session.version > sent.version)
+            #expect(due.session.results.map(\.id) == [push.id])
+        }
+        // Any other end makes the session due at once.
+        let push = try OutboxPush.numbered(9, token: "aa")
+        #expect(try await surfaces.store(due, dueAt: 500, pushes: [push]) == .stored)
+        #expect(try await outbox.cancel(push.id, of: "orders", at: 40) != nil)
+        #expect(try await surfaces.session(of: due.surface).session.dueAt == 40)
         await outbox.close(isInOrder: true)
     }
 
@@ -136,7 +159,7 @@ import Testing
             SessionResult(id: pushes[0].id, state: .superseded, status: nil, endedAt: 20),
             SessionResult(id: pushes[1].id, state: .superseded, status: nil, endedAt: 30),
         ]
-        #expect(session.session.results == results && session.session.dueAt == 0)
+        #expect(session.session.results == results && session.session.dueAt == 20)
         // A push that a step replaces is counted as ended, and is no result of its session if a caller sent it.
         #expect(try await surfaces.store(session, dueAt: 600, pushes: [pushes[3].superseding], at: 40) == .stored)
         let after = try await surfaces.session(of: due.surface).session
@@ -166,7 +189,7 @@ import Testing
         let results = [pushes[0], pushes[2]].map { push in
             SessionResult(id: push.id, state: .cancelled, status: nil, endedAt: 30)
         }
-        #expect(session.results == results && session.dueAt == 0)
+        #expect(session.results == results && session.dueAt == 30)
         #expect(try await outbox.claimAll(at: 40).map(\.push.id) == [pushes[1].id])
         await outbox.close(isInOrder: true)
     }
@@ -200,9 +223,14 @@ import Testing
         let other = try OutboxPush.numbered(9, token: "aa")
         _ = try await outbox.accept([other], at: 20)
         let cancelled = pushes[..<3].map(\.id) + [other.id, try OutboxPush.numbered(10).id]
-        #expect(try await surfaces.store(due, dueAt: 90, cancelled: cancelled, pushes: [pushes[3]], at: 30) == .stored)
+        let step = SessionStep(of: due, state: [], dueAt: 90, cancelled: cancelled, pushes: [pushes[3]])
+        let stored = try await surfaces.store([step], at: 30)
+        #expect(stored.results == [.stored] && stored.cancelled.map(\.id) == [pushes[1].id, pushes[2].id])
+        for status in stored.cancelled {
+            #expect(status.lane == .orders && status.state == .ended(Outcome(.cancelled), at: 30))
+        }
         let session = try await surfaces.session(of: due.surface).session
-        #expect(session.results.map(\.id) == [pushes[1].id, pushes[2].id] && session.dueAt == 0)
+        #expect(session.results.map(\.id) == [pushes[1].id, pushes[2].id] && session.dueAt == 30)
         #expect(session.results.allSatisfy { $0.state == .cancelled && $0.endedAt == 30 })
         #expect(try await outbox.status(of: pushes[0].id, of: "orders")?.state == .inFlight)
         for push in claimed { try await outbox.end(push, at: 40) }
@@ -253,12 +281,14 @@ import Testing
                 pushes: [try OutboxPush.numbered(UInt64(index) + 1)]
             )
         }
-        #expect(try await surfaces.store(steps, at: 20) == [.stored, .outdated, .stored])
+        #expect(try await surfaces.store(steps, at: 20).results == [.stored, .outdated, .stored])
         #expect(
             try await outbox.claimAll(at: 20).map(\.push.session) == [due[0].session.number, due[2].session.number]
         )
         let order = try await surfaces.dueSessions(at: 90, limit: 9).map(\.installation.number)
         #expect(order == [phones[1].number, phones[2].number, phones[0].number], "longest waiting first")
+        let ends = try await surfaces.dueSessions(at: 90, limit: 2).map(\.installation.number)
+        #expect(ends == [phones[1].number, phones[0].number], "the longest waiting, and the one that became due last")
         await outbox.close(isInOrder: true)
     }
 }

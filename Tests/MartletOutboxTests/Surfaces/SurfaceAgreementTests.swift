@@ -210,8 +210,8 @@ import Testing
                         return push
                     }
                 )
-                let results = try await surfaces.store([step], at: now)
-                return "\(name(due)) \(results)"
+                let stored = try await surfaces.store([step], at: now)
+                return "\(name(due)) \(stored.cancelled.map(\.id.description).sorted()) \(stored.results)"
             case .endSurfaces(let time):
                 return "\(try await surfaces.endSurfaces(withdrawnBefore: time, at: now, limit: 1_000))"
             case .enroll(let new): return "\(try await installations.enroll(new, at: now) != nil)"
@@ -288,15 +288,16 @@ import Testing
 
         private func takeEvents(beforePut put: Surface?, at now: Int64) async throws -> String {
             let surfaces = outbox.surfaces
-            var taken: [(event: InstallationEvent, surfaces: [StoredSurface])] = []
+            var taken: [SurfaceMembership] = []
             for event in try await surfaces.installationEvents(limit: 1_000) {
                 let phone = event.installation.installation
                 let own = try await surfaces.surfaces(for: phone.user, phone.id, of: phone.app)
                 let others = try await surfaces.surfacesWithExpression(of: phone.app)
-                taken.append((event, own + others.filter { isMember(event.installation, of: $0) }))
+                let matching = others.filter { isMember(event.installation, of: $0) }
+                taken.append(SurfaceMembership(of: event, in: own + matching))
             }
             if let put { _ = try await surfaces.put(put, if: .none, limit: 3, at: now) }
-            for (event, found) in taken { try await surfaces.store(found, for: event, at: now) }
+            try await surfaces.store(taken, at: now)
             return "\(taken.map { $0.event.installation.installation.id.description }.sorted())"
         }
 

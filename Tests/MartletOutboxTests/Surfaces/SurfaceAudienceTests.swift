@@ -37,13 +37,46 @@ import Testing
         let due = try await surfaces.dueSessions(at: 30, limit: 9)
         #expect(due.map(\.installation) == [phones[0], phones[2]])
         for session in due.map(\.session) {
-            #expect(session.revision == 1 && session.state.isEmpty && session.results.isEmpty && session.dueAt == 0)
+            #expect(session.revision == 1 && session.state.isEmpty && session.results.isEmpty)
         }
+        #expect(due.map(\.session.dueAt) == [20, 30])
         #expect(due.allSatisfy { $0.surface == finished })
         #expect(try await surfaces.dueSessions(at: 30, limit: 1) == Array(due.prefix(1)))
         #expect(try await surfaces.sessions(of: finished, after: 0, limit: 9) == due)
         #expect(try await surfaces.sessions(of: finished, after: numbers[0], limit: 9) == Array(due.dropFirst()))
         #expect(try await surfaces.sessions(of: finished, after: 0, limit: 1) == Array(due.prefix(1)))
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `pages and events are stored together`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let surfaces = outbox.surfaces
+        let anna = try await outbox.installations.add(.numbered(1))
+        let bob = try await outbox.installations.add(.numbered(2, user: "bob"))
+        var stored: [StoredSurface] = []
+        for number in 1...3 { stored.append(try await surfaces.putNew(.numbered(number, to: .matching(.all)))) }
+        let old = SurfacePage(of: stored[1], next: nil, installations: [anna.number, bob.number])
+        stored[1] = try await surfaces.putNew(.numbered(2, to: .matching(.all), request: "2"), at: 20)
+        let pages = [
+            SurfacePage(of: stored[2], next: anna.number, installations: [anna.number]), old,
+            SurfacePage(of: stored[0], next: nil, installations: [bob.number, anna.number]),
+        ]
+        #expect(try await surfaces.store(pages, at: 30) == [true, false, true])
+        #expect(try await surfaces.current(stored[2]).cursor == anna.number)
+        #expect(try await surfaces.current(stored[0]).cursor == nil)
+        let due = try await surfaces.dueSessions(at: 30, limit: 9)
+        #expect(due.filter { $0.surface.number == stored[0].number }.count == 2 && due.count == 3)
+        #expect(try await surfaces.store([] as [SurfacePage], at: 30).isEmpty)
+        for phone in [anna, bob] { try await outbox.installations.change(phone) { $0.tags = ["vip"] } }
+        let events = try await surfaces.installationEvents(limit: 9)
+        try await outbox.installations.change(bob) { $0.tags = ["new"] }
+        let current = try await surfaces.current(stored[1])
+        try await surfaces.store(events.map { SurfaceMembership(of: $0, in: [current]) }, at: 40)
+        let left = try await surfaces.sessions(of: stored[0]).map(\.session.revision)
+        #expect(left == [0, 1], "bob has a newer event")
+        #expect(try await surfaces.session(of: stored[1]).installation.number == anna.number)
+        #expect(try await surfaces.event().installation.number == bob.number)
         await outbox.close(isInOrder: true)
     }
 
@@ -96,7 +129,7 @@ import Testing
         #expect(try await surfaces.finish(changed, on: [bob]))
         let sessions = try await surfaces.sessions(of: stored)
         #expect(sessions.map(\.installation.number) == [anna.number, bob.number])
-        #expect(sessions.map(\.session.revision) == [0, 2] && sessions.allSatisfy { $0.session.dueAt == 0 })
+        #expect(sessions.map(\.session.revision) == [0, 2] && sessions.allSatisfy { $0.session.dueAt == 10 })
         let ofOther = try await surfaces.session(of: other).session
         #expect(ofOther.revision == 1 && ofOther.dueAt == nil)
         await outbox.close(isInOrder: true)
@@ -124,7 +157,7 @@ import Testing
         #expect(try await surfaces.dueSessions(at: 20, limit: 9).map(\.surface) == [second])
         try await surfaces.rest()
         phone = try await outbox.installations.change(phone) { $0.tags = ["vip"] }
-        #expect(try await surfaces.session(of: own).session.dueAt == 0)
+        #expect(try await surfaces.session(of: own).session.dueAt == 200)
         event = try await surfaces.event()
         #expect(event.installation == phone)
         try await surfaces.store([first, second], for: event, at: 30)
@@ -134,7 +167,7 @@ import Testing
         event = try await surfaces.event()
         try await surfaces.store([second], for: event, at: 40)
         let left = try await surfaces.session(of: vip).session
-        #expect(left.revision == 0 && left.dueAt == 0)
+        #expect(left.revision == 0 && left.dueAt == 40)
         #expect(try await surfaces.session(of: own).session.revision == 1)
         await outbox.close(isInOrder: true)
     }
@@ -215,7 +248,7 @@ import Testing
 
     /// Whether a session is due and its installation has an event; afterwards neither.
     private func takeChange(of stored: StoredSurface, in surfaces: any SurfaceStore) async throws -> [Bool] {
-        let isDue = try await surfaces.session(of: stored).session.dueAt == 0
+        let isDue = try await surfaces.session(of: stored).session.dueAt != nil
         let hasEvent = try await surfaces.installationEvents(limit: 9).count == 1
         try await surfaces.rest()
         return [isDue, hasEvent]
@@ -279,7 +312,7 @@ import Testing
         #expect(try await takeChange(of: stored, in: surfaces) == [true, true])
         // Another phone reports the token.
         try await installations.report("aa", of: other.installation.id, at: 40)
-        #expect(try await surfaces.session(of: stored).session.dueAt == 0)
+        #expect(try await surfaces.session(of: stored).session.dueAt == 30, "the last change of the phone itself")
         let events = try await surfaces.installationEvents(limit: 9)
         #expect(Set(events.map(\.installation.number)) == [phone.number, other.number])
         await outbox.close(isInOrder: true)
@@ -301,7 +334,7 @@ import Testing
         var moved = page[0]
         moved.user = "carl"
         #expect(try await outbox.installations.importPage([moved], of: "orders", at: 300) == [.changed])
-        #expect(try await surfaces.session(of: stored).session.dueAt == 0)
+        #expect(try await surfaces.session(of: stored).session.dueAt == 300)
         try await surfaces.rest()
         #expect(try await surfaces.session(of: stored).session.revision == 0)
         // An import that another one empties is removed.

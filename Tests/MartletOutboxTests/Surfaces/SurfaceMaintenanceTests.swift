@@ -92,7 +92,7 @@ import Testing
         try Connection(path: place.file).execute(
             """
             INSERT INTO surface_session (surface, installation, revision, version, state)
-            WITH RECURSIVE phone (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM phone WHERE number < 15000)
+            WITH RECURSIVE phone (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM phone WHERE number < 1500)
             SELECT 1, number, 1, 0, x'' FROM phone
             """
         )

@@ -45,6 +45,16 @@ extension SurfaceStore {
         return try await store(page, at: now)
     }
 
+    /// Stores a page, and returns whether it is stored.
+    func store(_ page: SurfacePage, at now: Int64) async throws -> Bool {
+        try await store([page], at: now) == [true]
+    }
+
+    /// Stores the sessions of the installation of an event.
+    func store(_ surfaces: [StoredSurface], for event: InstallationEvent, at now: Int64) async throws {
+        try await store([SurfaceMembership(of: event, in: surfaces)], at: now)
+    }
+
     /// The sessions of a surface as they are stored now.
     func sessions(of stored: StoredSurface) async throws -> [DueSession] {
         try await sessions(of: try await current(stored), after: 0, limit: 1_000)
@@ -82,12 +92,12 @@ extension SurfaceStore {
             cancelled: cancelled,
             pushes: pushes
         )
-        return try await store([step], at: now).first
+        return try await store([step], at: now).results.first
     }
 
     /// Stores steps of all sessions that are due, so that they wait for a change, and removes the events.
     func rest(at now: Int64 = 10) async throws {
-        for due in try await dueSessions(at: now, limit: 1_000) { _ = try await store(due, at: now) }
+        for due in try await dueSessions(at: .max, limit: 1_000) { _ = try await store(due, at: now) }
         for event in try await installationEvents(limit: 1_000) {
             let id = event.installation.installation.id
             let (user, app) = (event.installation.installation.user, event.installation.installation.app)
@@ -98,7 +108,7 @@ extension SurfaceStore {
             }
             try await store(surfaces, for: event, at: now)
         }
-        for due in try await dueSessions(at: now, limit: 1_000) { _ = try await store(due, at: now) }
+        for due in try await dueSessions(at: .max, limit: 1_000) { _ = try await store(due, at: now) }
     }
 }
 

@@ -164,7 +164,14 @@ struct ActivityWorld {
             }
         }
         results.append(end)
-        isDue = true
+        // As the outbox does.
+        let time = min(dueAt ?? now, end.dueAt / 1_000)
+        guard time > now else {
+            isDue = true
+            return
+        }
+        dueAt = time
+        schedule(.tick, at: time)
     }
 
     private mutating func act(_ choice: Int) {
@@ -217,6 +224,7 @@ struct ActivityWorld {
         let plan = state.step(
             content,
             revision: Int64(generation),
+            changedAt: now * 1_000,
             of: ReportedInstallation.surface,
             on: stored.installation,
             results: results,

@@ -73,6 +73,7 @@ struct ReportedInstallation {
     ) throws(ActivityWorld.Violation) {
         let token = Installation.RegisteredToken(try Self.token(name), registeredAt: now * 1_000)
         installation.tokens[Installation.TokenSlot(kind, control)] = token
+        installation.changedAt = now * 1_000
     }
 
     mutating func allowAlerts(_ isAllowed: Bool) { installation.permissions[.alerts] = isAllowed }

@@ -77,8 +77,22 @@ import Testing
             content: content,
             snapshot: SurfaceBench.snapshot(of: kind, "Packed")
         )
-        var zones = ZoneLookup()
-        return try builder.push(of: send, &zones)
+        // The push to another token is built first, as in a step of many installations.
+        var built = BuiltPushes()
+        let other = SurfacePlan.Send(
+            id: APNsID(randomBits: (3, 4)),
+            token: try DeviceToken(hex: "cd34"),
+            content: content,
+            snapshot: send.snapshot
+        )
+        let first = try builder.push(of: other, &built)
+        #expect(first.id == other.id && first.destination == .device(other.token))
+        let push = try builder.push(of: send, &built)
+        if case .end = content { return push }
+        built = BuiltPushes()
+        let alone = try builder.push(of: send, &built)
+        #expect(push == alone)
+        return push
     }
 
     private func aps(of push: OutboxPush) throws -> JSONValue {
@@ -187,6 +201,32 @@ import Testing
         #expect(early.step.dueAt == Self.now + 600_000)
         let current = try await step(revision: 3)
         #expect(current.step.pushes.count == 1 && current.problems.isEmpty)
+    }
+
+    @Test func `the steps of a round have the order of the sessions`() async throws {
+        let app = RelayConfiguration.App(name: "orders", bundleIDs: [Self.bundleID], key: try .ephemeral())
+        var due: [DueSession] = []
+        for (number, phone) in [4, 7, 7, 2, 9, 4, 1].enumerated() {
+            let installation = installation(UInt64(phone))
+            due.append(
+                DueSession(
+                    session: StoredSession(number: Int64(number), surface: 1, installation: 7, revision: 3, dueAt: 0),
+                    surface: surface(),
+                    installation: StoredInstallation(number: Int64(phone), revision: 1, installation: installation)
+                )
+            )
+        }
+        let known = InstallationBudget(of: installation(), at: Self.seconds)
+        let built = await SurfaceStepBuilder.steps(
+            of: due,
+            apps: [app],
+            renderers: [Lane(app: "orders", environment: .production): SnapshotRenderer(timeout: .seconds(30))],
+            budgets: [4: known, 7: known],
+            generator: SplitMix64(state: 1),
+            at: Self.now
+        )
+        #expect(built.steps.map(\.step.session) == Array(0..<7))
+        #expect(Set(built.budgets.keys) == [1, 2, 4, 7, 9])
     }
 
     @Test func `nothing is decided while the app is not configured`() async throws {

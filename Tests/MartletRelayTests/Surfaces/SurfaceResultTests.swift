@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LiveSurfaces
+import MartletCore
+import MartletOutbox
+import Testing
+
+@testable import MartletRelay
+
+/// The results of pushes, and the steps that take them.
+struct SurfaceResultTests {
+    /// The result of the push that was planned last, as it is accepted now.
+    private func accepted(_ bench: SurfaceSessionBench) throws -> [SessionResult] {
+        let id = try #require(bench.plan.sends.last?.id)
+        return [SessionResult(id: id, state: .delivered, status: 200, endedAt: bench.now * 1_000)]
+    }
+
+    @Test func `an accepted update is taken with the next change`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive()
+        bench.now += 10
+        bench.show(.activity(2, isUrgent: true))
+        let sentAt = bench.now
+        #expect(bench.plan.dueAt == (sentAt + 6_900) * 1_000, "the time of the next update, as if it were accepted")
+        bench.now += 2
+        let results = try accepted(bench)
+        #expect(bench.state.staleness(of: results) == [.liveActivity: 2_000])
+        bench.now += 30
+        (bench.revision, bench.content) = (3, .activity(3, isUrgent: true))
+        bench.step(results)
+        #expect(bench.plan.sends.map(\.snapshot.id) == ["order-7@3"] && bench.plan.cancelled.isEmpty)
+        #expect(try bench.account(.liveActivity).shownRevision == 2)
+    }
+
+    @Test func `a step waits for a push on which others depend`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.report([.startToken("start")])
+        bench.show(.activity(1))
+        #expect(bench.plan.dueAt == nil, "the card of a start")
+        bench = SurfaceSessionBench()
+        try bench.goLive()
+        bench.show(.activity(2, isUrgent: true))
+        bench.show(.activity(3, isUrgent: true))
+        #expect(bench.plan.cancelled.count == 1 && bench.plan.dueAt == nil, "the newer update")
+        bench = SurfaceSessionBench()
+        try bench.goLive()
+        bench.show(.activity(2, isUrgent: true))
+        bench.now += 1
+        try bench.report([bench.card("other")])
+        #expect(bench.plan.dueAt == nil, "the update of the other token")
+        bench.show(nil)
+        #expect(bench.plan.dueAt == nil, "the end")
+        bench = SurfaceSessionBench()
+        try bench.stored.add(.device, "device", at: bench.now)
+        bench.show(.examples(of: .widget))
+        #expect(bench.plan.dueAt == (bench.now + 86_400) * 1_000)
+        bench.show(.examples(of: .widget))
+        #expect(bench.plan.dueAt == nil, "the newer snapshot")
+    }
+
+    @Test func `a snapshot on its way does not delay the Live Activity`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive()
+        try bench.stored.add(.device, "device", at: bench.now)
+        bench.show(.examples(of: .liveActivity, .widget))
+        let update = try #require(bench.plan.sends.first?.id)
+        bench.show(.examples(of: .liveActivity, .widget))
+        #expect(bench.plan.cancelled.count == 2)
+        bench.step([SessionResult(id: update, state: .cancelled, status: nil, endedAt: bench.now * 1_000)])
+        #expect(bench.plan.sends.map(\.snapshot.kind) == [.liveActivity])
+        #expect(bench.plan.dueAt == (bench.now + 6_900) * 1_000)
+    }
+
+    @Test func `the same content, and a report, have no staleness`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive()
+        bench.now += 6_900
+        bench.step()
+        #expect(bench.plan.sends.count == 1)
+        var results = try accepted(bench)
+        #expect(bench.state.staleness(of: results).isEmpty)
+        bench = SurfaceSessionBench()
+        bench.show(.examples(of: .widget))
+        bench.now += 60
+        try bench.stored.add(.device, "device", at: bench.now)
+        bench.step()
+        #expect(bench.plan.sends.count == 1)
+        results = try accepted(bench)
+        #expect(bench.state.staleness(of: results).isEmpty)
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LiveSurfaces
+import MartletCore
+import MartletOutbox
+import Testing
+
+@testable import MartletRelay
+
+/// A session with the installation, the clock, and what was planned last.
+struct SurfaceSessionBench {
+    var state = SurfaceSessionState()
+    var stored: ReportedInstallation
+    var budget: ActivityBudget
+    var now: Int64 = 1_800_000_000
+    var revision: Int64 = 0
+    var changedAt: Int64 = 0
+    var content: SurfaceContent?
+    var plan = SurfacePlan()
+    private var count: UInt64 = 0
+
+    init() {
+        stored = ReportedInstallation(at: now)
+        budget = ActivityBudget(at: now)
+    }
+
+    mutating func step(_ results: [SessionResult] = []) {
+        var number = count
+        plan = state.step(
+            content,
+            revision: revision,
+            changedAt: changedAt,
+            of: ReportedInstallation.surface,
+            on: stored.installation,
+            results: results,
+            at: now * 1_000,
+            within: &budget,
+            ids: {
+                number += 1
+                return APNsID(randomBits: (number, 0))
+            }
+        )
+        count = number
+    }
+
+    mutating func show(_ new: SurfaceContent?) {
+        revision += 1
+        changedAt = now * 1_000
+        content = new
+        step()
+    }
+
+    mutating func report(_ reports: [ActivityWorld.Report]) throws {
+        _ = try stored.apply(reports, ignoringTokensOf: nil, at: now)
+        step()
+    }
+
+    /// Ends the push that was planned last.
+    mutating func settle(_ state: Outcome.State = .delivered, _ status: Int? = 200) throws {
+        let id = try #require(plan.sends.last?.id)
+        step([SessionResult(id: id, state: state, status: status, endedAt: now * 1_000)])
+    }
+
+    /// The account of a kind.
+    func account(_ kind: SurfaceKind) throws -> SurfaceAccount {
+        try #require(state.account(of: content, revision: revision).first { $0.kind == kind })
+    }
+
+    /// Returns the report of a card that a push has started.
+    func card(_ token: String?) -> ActivityWorld.Report {
+        .cards([ActivityWorld.CardReport(id: "card", token: token, startedAt: now, isStartedByPush: true)])
+    }
+
+    /// Brings the first revision on the phone.
+    mutating func goLive() throws {
+        try report([.startToken("start")])
+        show(.activity(1))
+        try settle()
+        now += 2
+        try report([card("update")])
+    }
+}
+
+extension SurfaceContent {
+    /// An urgent content with the examples of kinds.
+    static func examples(of kinds: SurfaceKind...) -> SurfaceContent {
+        SurfaceContent(
+            snapshots: kinds.map { SurfaceSnapshot.example(of: $0) },
+            isUrgent: true,
+            attributesType: ReportedInstallation.attributesType
+        )
+    }
+}
