@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import bulk
+import evening
 import fleet
 import page
 import peers
@@ -25,7 +26,7 @@ import surfaces
 from measuring import interleaved
 from servers import World
 
-GROUPS = [bulk, sending, simulator, relay, fleet, people, surfaces]
+GROUPS = [bulk, sending, simulator, relay, fleet, people, surfaces, evening]
 
 
 def main():
@@ -42,6 +43,9 @@ def main():
     title = (f"{options.pushes:,} pushes of {len(peers.PAYLOAD)} bytes, {World.STREAMS} in flight on a TLS connection, "
              f"median of {options.rounds} interleaved rounds").replace(",", " ", 1)
     print(f"{title}\n{page.text(rows)}")
+    for run in {figure.measured for figure in selected}:
+        if account := samples[run][-1].account:
+            print(f"\n{run}\n{account}")
     if options.only:
         return
     output = peers.ROOT / ".build"
@@ -63,6 +67,7 @@ def read_options(figures):
                         help="measure only this figure and write no files; repeatable")
     parser.add_argument("--pushes", type=int, default=200_000)
     parser.add_argument("--installations", type=int, default=1_000_000, help="phones of the sends to people")
+    parser.add_argument("--updates", type=int, default=4, help="updates of Live Activities, 153 for a whole evening")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--binary", default=str(release / "MartletBench"))
     parser.add_argument("--martlet", default=str(release / "martlet"))

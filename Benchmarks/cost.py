@@ -59,9 +59,9 @@ class CountedWorld(World):
 class CountedServer(CountedWorld):
     """A world whose servers run under callgrind."""
 
-    def start(self, port, *command, cores="0,1"):
+    def start(self, port, *command, cores="0,1", log=None):
         is_martlet = command[0] == self.martlet and (command[1] == self.subject)
-        return super().start(port, *(self.counted(command) if is_martlet else command), cores=cores)
+        return super().start(port, *(self.counted(command) if is_martlet else command), cores=cores, log=log)
 
 
 def runs(options, directory):
@@ -132,7 +132,7 @@ def main():
     parser.add_argument("--binary", default=str(release / "MartletBench"))
     parser.add_argument("--martlet", default=str(release / "martlet"))
     options = parser.parse_args()
-    options.pushes, options.installations = LONG, 0
+    options.pushes, options.installations, options.updates = LONG, 0, 0
     if not shutil.which("valgrind"):
         sys.exit("cost: valgrind is missing; `make cost` installs it")
     for built in (options.binary, options.martlet):

@@ -29,6 +29,8 @@ class Sample:
     peak_mb: float = 0
     """Peak resident memory, in megabytes."""
     output: str = ""
+    account: str = ""
+    """Lines with the results that are not figures."""
 
 
 @dataclasses.dataclass

@@ -8,6 +8,8 @@ UNITS = {"cpu_us": "µs", "work_us": "µs", "rate": "/s", "peak_mb": "MB"}
 
 
 def amount(value, of):
+    if UNITS[of] == "µs" and value >= 1e6:
+        return f"{value / 1e6:.2f} s"
     return f"{value:.0f}{UNITS[of]}" if of == "rate" else f"{value:.2f} {UNITS[of]}"
 
 

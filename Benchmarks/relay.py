@@ -35,7 +35,7 @@ RATE, SECONDS = 1_000, 10
 class Relay:
     """A relay with a new outbox, or with the one in `data`."""
 
-    def __init__(self, world, apple=None, data="relay.sqlite", apps=("app",)):
+    def __init__(self, world, apple=None, data="relay.sqlite", apps=("app",), log=None):
         self.directory = world.directory / "relay"
         shutil.rmtree(self.directory, ignore_errors=True)
         self.directory.mkdir()
@@ -57,7 +57,7 @@ class Relay:
             "apple": {"production": apple or {"host": "127.0.0.1", "port": free_port()}},
         }))
         self.process = world.start(
-            self.http_port, world.martlet, "relay", "--configuration", str(configuration), cores="0,1")
+            self.http_port, world.martlet, "relay", "--configuration", str(configuration), cores="0,1", log=log)
         wait_for(self.port)
 
     def __enter__(self):
@@ -73,7 +73,7 @@ class Relay:
         connection.request(method, path, body, {"authorization": f"bearer {KEY}"})
         answer = connection.getresponse()
         text = answer.read().decode()
-        if answer.status not in (200, 202):
+        if answer.status not in (200, 201, 202):
             sys.exit(f"bench: the relay answers {answer.status} to {method} {path}: {text}")
         return text
 

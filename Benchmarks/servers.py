@@ -44,6 +44,7 @@ class World:
     def __init__(self, options, directory):
         self.pushes = options.pushes
         self.installations = options.installations
+        self.updates = options.updates
         self.binary = options.binary
         self.martlet = options.martlet
         self.directory = pathlib.Path(directory)
@@ -89,9 +90,12 @@ class World:
         """4096 device tokens."""
         return [secrets.token_hex(32) for _ in range(4096)]
 
-    def start(self, port, *command, cores=SERVER_CORE):
-        """Starts a server, on the servers' core by default, and waits until it listens; `stop` ends it."""
-        process = subprocess.Popen(["taskset", "-c", cores, *command], stdout=subprocess.DEVNULL)
+    def start(self, port, *command, cores=SERVER_CORE, log=None):
+        """Starts a server, on the servers' core by default, and waits until it listens; `stop` ends it.
+
+        Its log is printed unless there is a file for it.
+        """
+        process = subprocess.Popen(["taskset", "-c", cores, *command], stdout=subprocess.DEVNULL, stderr=log)
         self.processes.append(process)
         process.port = port
         wait_for(port)
