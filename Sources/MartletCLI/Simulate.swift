@@ -96,6 +96,7 @@ extension Command {
         for warning in [releaseWarning, authority?.warning].compactMap(\.self) {
             Terminal.errors.write("martlet: \(warning)\n")
         }
+        let termination = try await TerminationSignal.watch()
         output.write(json: addresses, text: recipes.text)
         let reportSender = Task {
             guard let reporter else { return }
@@ -119,7 +120,7 @@ extension Command {
         if unreadable > 0 {
             Terminal.errors.write("martlet: \(unreadable.counted("push")) of an earlier run cannot be read\n")
         }
-        try await TerminationSignal.received()
+        await termination.received()
         if let summary = await apns.phoneSummary {
             output.write(json: ["phones": summary.json], text: summary.text)
         }
