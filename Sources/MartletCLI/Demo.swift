@@ -108,8 +108,9 @@ private struct Demo {
     /// Keeps the inbox open until Control-C.
     private func keepInboxOpen(of apns: SimulatedAPNs) async throws {
         let url = "http://localhost:\(await apns.inboxPort ?? 0)/"
+        let termination = try await TerminationSignal.watch()
         Terminal.output.write("Received pushes: \(url)\nPress Control-C to stop.\n")
-        try await TerminationSignal.received()
+        await termination.received()
     }
 
     private func summary(sent: Int, received: Int, unexpected: Int) -> String {

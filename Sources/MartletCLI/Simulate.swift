@@ -91,6 +91,7 @@ extension Command {
         for warning in [releaseWarning, authority?.warning].compactMap(\.self) {
             Terminal.errors.write("martlet: \(warning)\n")
         }
+        let termination = try await TerminationSignal.watch()
         output.write(json: addresses, text: recipes.text)
         let pushPrinter = Task {
             guard !isQuiet else { return }
@@ -110,7 +111,7 @@ extension Command {
         if unreadable > 0 {
             Terminal.errors.write("martlet: \(unreadable.counted("push")) of an earlier run cannot be read\n")
         }
-        try await TerminationSignal.received()
+        await termination.received()
         pushPrinter.cancel()
         noticePrinter.cancel()
         errorPrinter.cancel()

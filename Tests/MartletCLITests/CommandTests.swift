@@ -357,6 +357,29 @@ import Testing
         #expect(path.status == 2 && path.errorOutput.contains("/dev/null"), "\(path.errorOutput)")
     }
 
+    @Test func `simulate ends in order on a signal from the moment that it says how to stop it`() async throws {
+        try await withThrowingTaskGroup(of: Int32.self) { group in
+            for _ in 0..<16 {
+                group.addTask {
+                    let scratch = try ScratchDirectory()
+                    let simulator = try ChildProcess(
+                        Self.martlet,
+                        ["simulate", "--port", "0", "--inbox-port", "0", "--ca-directory", scratch.path],
+                        output: scratch.path + "/output",
+                        errors: scratch.path + "/errors"
+                    )
+                    defer { simulator.kill() }
+                    try await eventually("the simulator starts, or ends") {
+                        try scratch.read("output").contains("Press Control-C") || !simulator.isRunning
+                    }
+                    simulator.interrupt()
+                    return await simulator.ended()
+                }
+            }
+            for try await status in group { #expect(status == 0) }
+        }
+    }
+
     @Test func `simulate prints client settings and each push, and stops on a signal`() async throws {
         let scratch = try ScratchDirectory()
         let simulator = try ChildProcess(

@@ -124,8 +124,9 @@ struct SendMany: Sendable {
         let ledger = SendLedger(printsBadLines: true)
         // Without common content, each device has its own notification, and this placeholder is never sent.
         let sending = client.send(common ?? .background(), to: devices(answered, ledger), topic: topic)
+        let termination = try await TerminationSignal.watch()
         let interruption = Task {
-            let signal = try await TerminationSignal.received()
+            guard let signal = await termination.received() else { return }
             ledger.interrupted(signal == SIGTERM ? .terminated : .interrupted)
             sending.stop()
         }

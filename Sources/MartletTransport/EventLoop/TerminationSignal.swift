@@ -9,27 +9,37 @@ internal import CMartletLibuv
 #endif
 
 /// The signals with which users and service managers stop a program.
-package enum TerminationSignal {
-    /// Returns when the process has received `SIGINT` or `SIGTERM`.
+package struct TerminationSignal: Sendable {
+    private let signals: AsyncStream<CInt>
+
+    /// Watches for `SIGINT` and `SIGTERM` from now on; when this returns, they do not end the process.
     ///
-    /// During the wait the signals do not end the process; afterwards they do again, so that a second signal ends it
-    /// immediately.
+    /// After the first of them they do again, so that a second signal ends the process immediately.
     ///
-    /// - Returns: The number of the signal.
+    /// - Returns: The watch; a program begins it before it tells the user how to stop it.
     /// - Throws: ``TransportError`` of kind `.system` when the system provides no descriptor or thread.
-    @discardableResult
-    package static func received() async throws(TransportError) -> CInt {
+    package static func watch() async throws(TransportError) -> TerminationSignal {
         let loop = try EventLoop()
-        defer { loop.shutdown() }
-        return await withCheckedContinuation { continuation in
+        let (signals, continuation) = AsyncStream.makeStream(of: CInt.self)
+        await withCheckedContinuation { ready in
             loop.execute {
                 let watch = SignalWatch(of: [SIGINT, SIGTERM], on: loop) { number, watch in
                     watch.stop()
-                    continuation.resume(returning: number)
+                    continuation.yield(number)
+                    continuation.finish()
+                    loop.shutdown()
                 }
                 watch.start()
+                ready.resume()
             }
         }
+        return TerminationSignal(signals: signals)
+    }
+
+    /// Returns the number of the first signal, once the process has received it; nil when the task is cancelled before.
+    @discardableResult
+    package func received() async -> CInt? {
+        await signals.first { _ in true }
     }
 }
 
