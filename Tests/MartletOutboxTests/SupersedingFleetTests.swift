@@ -112,9 +112,13 @@ import Testing
                 BEGIN; SET LOCAL deadlock_timeout = '10ms';
                 DO $$ BEGIN
                     PERFORM FROM martlet.queue FOR UPDATE;
-                    WHILE NOT EXISTS (
-                        SELECT FROM pg_locks l WHERE NOT l.granted AND pg_backend_pid() = ANY (pg_blocking_pids(l.pid))
-                    ) LOOP PERFORM pg_sleep(0.01); END LOOP;
+                    FOR attempt IN 1..30000 LOOP
+                        EXIT WHEN EXISTS (
+                            SELECT FROM pg_locks l
+                            WHERE NOT l.granted AND pg_backend_pid() = ANY (pg_blocking_pids(l.pid))
+                        );
+                        PERFORM pg_sleep(0.01);
+                    END LOOP;
                     PERFORM FROM martlet.installation FOR UPDATE;
                 END $$;
                 COMMIT
