@@ -3,6 +3,7 @@
 import Foundation
 import LiveSurfaces
 import MartletCore
+import MartletOutbox
 import Synchronization
 import TestSupport
 import Testing
