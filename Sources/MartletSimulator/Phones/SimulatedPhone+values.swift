@@ -108,7 +108,7 @@ extension SimulatedPhone {
     public enum Answer: Sendable, Hashable {
         /// APNs accepts the push, which the phone may still drop.
         case accepted
-        /// APNs refuses the push, such as with ``APNsReason/badDeviceToken`` for a token that the phone never had.
+        /// APNs refuses the push, such as with `BadDeviceToken` for a token that the phone never had.
         case refused(APNsReason)
         /// The token has been invalid since a time.
         case unregistered(since: Date)
