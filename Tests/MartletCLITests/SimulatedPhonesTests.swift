@@ -58,7 +58,9 @@ import Testing
         let key = try relay.scratch.write(RelayProcess.callerKey, to: "back-end.key")
         try await relay.start()
         let url = "http://127.0.0.1:\(relay.httpPort)"
-        let options = ["--phones", "3", "--phone-relay", url, "--phone-relay-app", "app", "--phone-relay-key-file", key]
+        let options = [
+            "--phones", "3", "--phone-relay", url, "--phone-relay-app", "app", "--phone-relay-key-file", key,
+        ]
         let (simulator, _) = try await start(options, writing: "simulator", in: relay.scratch)
         defer { simulator.kill() }
         let export = ["relay", "export", "--app", "app", "--url", url, "--key-file", key]

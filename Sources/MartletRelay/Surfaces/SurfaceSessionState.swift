@@ -152,13 +152,13 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         for result in results { record(result) }
     }
 
-    /// Returns the times from changes of the surface until APNs accepted the pushes that show them, by kind, in
-    /// milliseconds.
+    /// Measures the times from changes of the surface until APNs accepted the pushes that show them.
     ///
     /// They have none of a phone that has reported something since the change, because the time would include the wait
     /// for the report.
     ///
     /// - Parameter results: The results of earlier pushes, which are not recorded yet.
+    /// - Returns: The times by kind, in milliseconds.
     func staleness(of results: [SessionResult]) -> [SurfaceKind: Int64] {
         var times: [SurfaceKind: Int64] = [:]
         for result in results where result.state == .delivered {

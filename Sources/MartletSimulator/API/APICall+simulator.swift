@@ -51,7 +51,6 @@ extension MartletHTTPServer.APICall<SimulatedAPNs> {
         return try PushQuery(text("query") ?? "", for: simulator, offset: Int64(offset) * 1_000)
     }
 
-    /// Returns the form of the pushes in the answer; the full one when the parameter is missing.
     /// Returns a number of seconds, which may have a fraction, from a query parameter, or the default when it is
     /// missing.
     func seconds(_ name: String, _ range: ClosedRange<Double>, default standard: Double) throws(APIProblem) -> Duration

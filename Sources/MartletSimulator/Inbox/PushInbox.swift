@@ -315,7 +315,7 @@ actor PushInbox {
         return feed.listen(buffering: .bufferingNewest(limit ?? arrivalLimit), after: earlier, select)
     }
 
-    /// Returns the events from now on, until the simulator stops, after those that a reader has missed.
+    /// Returns the events for a reader, until the simulator stops.
     ///
     /// The sequence of a reader that falls too far behind ends; the reader can continue with the number of the last
     /// push or report that it has received.
@@ -323,6 +323,7 @@ actor PushInbox {
     /// - Parameters:
     ///   - number: The number of the push after which the reader has missed pushes; nil for no missed ones.
     ///   - reports: The missed reports of phones for a reader of reports; nil for a reader of all other events.
+    /// - Returns: The missed events, followed by those from now on.
     func events(after number: Int?, reports: [PhoneReport]? = nil) -> AsyncStream<SimulatorEvent> {
         let missedPushes = number.map { pushes(after: $0) } ?? []
         let missed = reports?.map(SimulatorEvent.reported) ?? missedPushes.map(SimulatorEvent.received)

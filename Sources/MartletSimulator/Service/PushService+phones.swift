@@ -4,10 +4,11 @@ internal import MartletCore
 
 /// The simulated phones.
 extension PushService {
-    /// Does what is due on the phones, and returns them; nil without phones.
+    /// Does what is due on the phones, and returns them.
     ///
     /// - Parameter isComplete: Whether the durations in the accounts of all phones count up to now, which takes time
     ///   for each phone.
+    /// - Returns: The phones; nil without phones.
     func currentPhones(isComplete: Bool) -> PhonePopulation? {
         defer { followPhones() }
         return update { machine, now in

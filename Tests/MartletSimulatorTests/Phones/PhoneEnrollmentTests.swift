@@ -69,7 +69,8 @@ import Testing
 
     @Test func `a phone that enrolls again leaves out ended activities`() throws {
         var enrollment = try enrolled()
-        enrollment.add(Self.report(2, ["activities": ["activity-1": ["surface": "a"], "activity-2": ["surface": "b"]]]))
+        let activities: JSONValue = ["activity-1": ["surface": "a"], "activity-2": ["surface": "b"]]
+        enrollment.add(Self.report(2, ["activities": activities]))
         enrollment.add(Self.report(3, ["activities": ["activity-1": ["surface": "a", "ended": ["cause": "user"]]]]))
         let request = try #require(enrollment.nextRequest)
         #expect(enrollment.receive(401, [:], to: request) != nil)
