@@ -228,6 +228,7 @@ class Pages(PagesWalk):
     def test_simulated_phones_have_a_page(self):
         self.open()
         expect(self.page.get_by_role("link", name="Phones")).to_be_hidden()
+        self.page.goto("about:blank")
         self.simulator.stop()
         self.simulator = Simulator(None, "--phones", "3", "--reliable-phones", "--seed", "7")
         self.simulator.ask("PUT", "/api/v1/phones/surfaces/order-1", {"content": {"n": 1}})
