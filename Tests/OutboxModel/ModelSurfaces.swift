@@ -99,6 +99,11 @@ struct SurfaceModel: Sendable {
         Array(surfaces.filter { $0.surface.app == app && $0.number > number }.prefix(limit))
     }
 
+    /// The number of surfaces that are not withdrawn, of each app that has some.
+    var counts: [String: Int] {
+        Dictionary(surfaces.filter { $0.withdrawnAt == nil }.map { ($0.surface.app, 1) }, uniquingKeysWith: +)
+    }
+
     func surfaces(for user: String, _ installation: InstallationID, of app: String) -> [StoredSurface] {
         let found = surfaces.filter { stored in
             guard stored.surface.app == app, stored.withdrawnAt == nil else { return false }
@@ -359,6 +364,8 @@ struct ModelSurfaces: SurfaceStore {
     func surfaces(of app: String, after number: Int64, limit: Int) -> [StoredSurface] {
         disk.model.withLock { $0.surfaces.surfaces(of: app, after: number, limit: limit) }
     }
+
+    func surfaceCounts() -> [String: Int] { disk.model.withLock { $0.surfaces.counts } }
 
     func surfaces(for user: String, _ installation: InstallationID, of app: String) -> [StoredSurface] {
         disk.model.withLock { $0.surfaces.surfaces(for: user, installation, of: app) }

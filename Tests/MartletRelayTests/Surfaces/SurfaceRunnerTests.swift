@@ -156,6 +156,7 @@ import Testing
         }
         try await bench.put("On its way")
         for line in [
+            #"surfaces{app="orders"} 1"#, #"surface_longest_staleness_seconds{app="orders"} "#,
             #"surfaces_spreading{app="orders"} 0"#, #"surface_pages_total{app="orders"} 2"#,
             #"surface_pushes_total{app="orders"} 2"#, #"surface_problems_total{app="orders"} 0"#,
             #"surface_staleness_seconds_count{app="orders",kind="liveActivity"} 1"#,
@@ -164,6 +165,9 @@ import Testing
                 await bench.relay.ask("GET", "/metrics").text.contains("martlet_relay_" + line)
             }
         }
+        let figure = await bench.relay.ask("GET", "/v1/status").json["figures"]?.elements?.last
+        #expect(figure?["name"] == "Staleness" && figure?["value"] != "–", "\(String(describing: figure))")
+        #expect(figure?["note"]?.stringValue?.hasSuffix("; 1 surface") == true)
         await bench.stop()
     }
 }
