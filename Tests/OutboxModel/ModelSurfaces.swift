@@ -322,6 +322,13 @@ extension OutboxModel {
         return .stored
     }
 
+    /// The surface and the installation of a push; nil for a push without a session.
+    func place(of id: APNsID, of app: String) -> SessionPlace? {
+        let name = Name(app: app, id: id)
+        let push = ends[name]?.push ?? numbers[name].flatMap { rows[$0]?.push }
+        return push?.session.flatMap { session in sessions { $0.number == session }.first?.place }
+    }
+
     /// The sessions that a condition selects, with their surfaces and installations.
     func sessions(where isSelected: (StoredSession) -> Bool) -> [DueSession] {
         surfaces.sessions.filter(isSelected).compactMap { session in

@@ -79,6 +79,10 @@ import Testing
         _ = try await bench.enroll(device: "a1", start: "b1")
         try await bench.put("Packed", kinds: [.widget])
         try await bench.expect(["background Packed"], by: "a1")
+        let push = try #require(await bench.relay.apple.pushes.first)
+        let status = await bench.relay.ask("GET", "/v1/pushes/\(push.id)")
+        let installation = await bench.phones.installations().first?["id"]
+        #expect(status.json["surface"] == "order-7" && status.json["installation"] == installation, "\(status.text)")
         try await bench.put("On its way", kinds: [.widget])
         try await bench.expect(["background Packed", "background On its way"], by: "a1")
         // The same content is no change.
