@@ -360,8 +360,9 @@ actor SurfaceRunner {
         counts.pushes[app, default: 0] += step.step.pushes.count
         counts.problems[app, default: 0] += step.problems.count
         for (kind, time) in step.staleness where !mayWait(kind, of: app) {
-            let none = Histogram(bounds: SurfaceStaleness.bounds)
-            counts.staleness[Kind(app: app, kind: kind), default: none].observe(Duration.milliseconds(time))
+            let kind = Kind(app: app, kind: kind)
+            counts.staleness[kind, default: Histogram(bounds: SurfaceStaleness.bounds)]
+                .observe(Duration.milliseconds(time))
             counts.recent[app, default: SurfaceStaleness()].add(time, of: stored.surface.id, at: context.now)
         }
         for problem in step.problems {
