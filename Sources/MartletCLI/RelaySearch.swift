@@ -37,8 +37,10 @@ extension Command {
         Terminal.output.write(table.text(for: .output))
         if id != nil {
             for push in pushes {
-                let cause = push["cause"].map { "cause: \($0.shown)\n" } ?? ""
-                Terminal.output.write(cause + push.failedAttempts)
+                let facts = ["surface", "installation", "cause"].compactMap { name in
+                    push[name].map { "\(name): \($0.shown)\n" }
+                }
+                Terminal.output.write(facts.joined() + push.failedAttempts)
             }
         }
         guard pushes.count == searchLimit, let cursor = answer["cursor"]?.integerValue else { return }

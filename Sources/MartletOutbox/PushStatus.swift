@@ -25,6 +25,11 @@ package struct PushStatus: Sendable, Hashable {
     /// Nil for a push in another state, for one that waits for earlier pushes with its order key, and for a status that
     /// was not looked up by an identifier.
     package var dueAt: Int64?
+    /// The surface that the push shows, and the installation.
+    ///
+    /// Nil for another push, once nothing of the surface is on the installation, and for a status that was not looked
+    /// up by an identifier.
+    package var surface: SessionPlace?
     /// The outcome of a push that has ended; nil for one that has not.
     package var outcome: Outcome? { if case .ended(let outcome, _) = state { outcome } else { nil } }
 

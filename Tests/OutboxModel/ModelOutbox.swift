@@ -53,7 +53,11 @@ package final class ModelOutbox: OutboxStore {
     }
 
     package func status(of id: APNsID, of app: String) -> PushStatus? {
-        disk.model.withLock { $0.status(of: id, of: app) }
+        disk.model.withLock { model in
+            var status = model.status(of: id, of: app)
+            status?.surface = model.place(of: id, of: app)
+            return status
+        }
     }
 
     package func expire(at now: Int64, limit: Int) -> [PushStatus] {

@@ -99,6 +99,11 @@ struct SurfaceModel: Sendable {
         Array(surfaces.filter { $0.surface.app == app && $0.number > number }.prefix(limit))
     }
 
+    /// The number of surfaces that are not withdrawn, of each app that has some.
+    var counts: [String: Int] {
+        Dictionary(surfaces.filter { $0.withdrawnAt == nil }.map { ($0.surface.app, 1) }, uniquingKeysWith: +)
+    }
+
     func surfaces(for user: String, _ installation: InstallationID, of app: String) -> [StoredSurface] {
         let found = surfaces.filter { stored in
             guard stored.surface.app == app, stored.withdrawnAt == nil else { return false }
@@ -317,6 +322,13 @@ extension OutboxModel {
         return .stored
     }
 
+    /// The surface and the installation of a push; nil for a push without a session.
+    func place(of id: APNsID, of app: String) -> SessionPlace? {
+        let name = Name(app: app, id: id)
+        let push = ends[name]?.push ?? numbers[name].flatMap { rows[$0]?.push }
+        return push?.session.flatMap { session in sessions { $0.number == session }.first?.place }
+    }
+
     /// The sessions that a condition selects, with their surfaces and installations.
     func sessions(where isSelected: (StoredSession) -> Bool) -> [DueSession] {
         surfaces.sessions.filter(isSelected).compactMap { session in
@@ -359,6 +371,8 @@ struct ModelSurfaces: SurfaceStore {
     func surfaces(of app: String, after number: Int64, limit: Int) -> [StoredSurface] {
         disk.model.withLock { $0.surfaces.surfaces(of: app, after: number, limit: limit) }
     }
+
+    func surfaceCounts() -> [String: Int] { disk.model.withLock { $0.surfaces.counts } }
 
     func surfaces(for user: String, _ installation: InstallationID, of app: String) -> [StoredSurface] {
         disk.model.withLock { $0.surfaces.surfaces(for: user, installation, of: app) }

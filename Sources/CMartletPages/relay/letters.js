@@ -218,7 +218,7 @@ async function perform(verb, letter, pressed, refresh) {
 const showPayload = ({ app, id }) => showDialog("Dead letter", async () => {
   const { to, channel, payload, "payload-base64": bytes, ...push } = await request(appPath(app, `dead-letters/${id}`))
   return [
-    facts({ Identifier: push.id, To: to ?? channel, "Push type": push["push-type"], Topic: push.topic, Priority: push.priority, Attempts: String(push.attempts) }),
+    facts({ Identifier: push.id, To: to ?? channel, Surface: push.surface, Installation: push.installation, "Push type": push["push-type"], Topic: push.topic, Priority: push.priority, Attempts: String(push.attempts) }),
     element("h3", {}, bytes === undefined ? "Payload" : "Payload in base64"),
     element("pre", { tabindex: 0 }, bytes ?? JSON.stringify(payload, null, 2)),
     element("p", { class: "faint" }, "Tokens and payloads are personal data. The audit log of the relay records who has seen this one."),
@@ -254,7 +254,7 @@ const showAttempts = ({ app, id }) => showDialog("Attempts", async () => {
   // Attempts are left out after the first one, so it and the second one are not in a row.
   const gap = omitted ? 1 : 0
   return [
-    facts({ Identifier: id, Lane: `${app} ${push.environment}`, End: push.cause, Attempts: String(push.attempts), "Without an answer": String(push["unknown-tries"] ?? 0) }),
+    facts({ Identifier: id, Lane: `${app} ${push.environment}`, Surface: push.surface, Installation: push.installation, End: push.cause, Attempts: String(push.attempts), "Without an answer": String(push["unknown-tries"] ?? 0) }),
     element("h3", {}, "Failed attempts"),
     attempts.length ? table("Failed attempts", attemptColumns, [...folded(attempts.slice(0, gap)), ...folded(attempts.slice(gap))]) : element("p", {}, "No attempt of this push has failed."),
     ...omitted ? [element("p", { class: "faint" }, `${counted(omitted, "attempt", "attempts")} after the first one ${omitted === 1 ? "is" : "are"} left out.`)] : [],

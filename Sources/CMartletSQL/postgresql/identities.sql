@@ -47,14 +47,14 @@ $$;
 CREATE FUNCTION martlet.known(p_app bigint, p_id uuid) RETURNS TABLE (
     apns_id uuid, is_production boolean, accepted_at bigint, is_claimed boolean, ended_at bigint, state text,
     status integer, reason text, unique_id text, unregistered_at bigint, attempts integer,
-    unknown_tries integer, history text, fingerprint bytea
+    unknown_tries integer, history text, fingerprint bytea, session bigint
 ) LANGUAGE sql STABLE AS $$
     SELECT p.apns_id, p.is_production, p.accepted_at, q.node IS NOT NULL, NULL::bigint, NULL, NULL::integer,
-        NULL, NULL, NULL::bigint, q.attempts, q.unknown_tries, q.history, p.fingerprint
+        NULL, NULL, NULL::bigint, q.attempts, q.unknown_tries, q.history, p.fingerprint, p.session
     FROM martlet.push p JOIN martlet.queue q USING (number) WHERE p.apns_id = p_id AND p.app = p_app
     UNION ALL
     SELECT o.apns_id, o.is_production, o.accepted_at, false, o.ended_at, o.state, o.status, o.reason,
-        o.unique_id, o.unregistered_at, o.attempts, o.unknown_tries, o.history, o.fingerprint
+        o.unique_id, o.unregistered_at, o.attempts, o.unknown_tries, o.history, o.fingerprint, o.session
     FROM martlet.outcome o WHERE o.apns_id = p_id AND o.app = p_app
     LIMIT 1
 $$;

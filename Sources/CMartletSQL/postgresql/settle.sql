@@ -51,11 +51,11 @@ DECLARE
 BEGIN
     INSERT INTO martlet.outcome (
         apns_id, app, is_production, state, status, reason, unique_id, unregistered_at, attempts,
-        unknown_tries, fingerprint, accepted_at, ended_at, history, job, installation
+        unknown_tries, fingerprint, accepted_at, ended_at, history, job, installation, session
     )
     SELECT p.apns_id, p.app, p.is_production, g.state, g.status, g.reason, g.unique_id, g.unregistered_at,
         greatest(g.attempts, q.attempts), greatest(g.unknown_tries, q.unknown_tries), p.fingerprint,
-        p.accepted_at, p_now, coalesce(g.history, q.history), p.job, p.installation
+        p.accepted_at, p_now, coalesce(g.history, q.history), p.job, p.installation, p.session
     FROM unnest(
         p_numbers, p_states, p_statuses, p_reasons, p_unique_ids, p_unregistered_at, p_attempts,
         p_unknown_tries, p_histories

@@ -109,8 +109,8 @@ CREATE TABLE martlet.outcome (
     accepted_at bigint NOT NULL,
     ended_at bigint NOT NULL,
     history text,
-    -- The numbers of the job and of the installation, as in `push`; both may be deleted before the outcome.
-    job bigint, installation bigint
+    -- The numbers of the job, the installation and the session, as in `push`; they may be deleted before the outcome.
+    job bigint, installation bigint, session bigint
 ) PARTITION BY RANGE (ended_at);
 CREATE INDEX outcome_identity ON martlet.outcome (apns_id, app);
 CREATE INDEX outcome_dead ON martlet.outcome (app, ended_at) WHERE state = 'dead';

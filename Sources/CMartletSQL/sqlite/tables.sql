@@ -53,8 +53,8 @@ CREATE TABLE outcome (
     status INTEGER, reason TEXT, unique_id TEXT, unregistered_at INTEGER,
     attempts INTEGER NOT NULL, unknown_tries INTEGER NOT NULL, fingerprint BLOB,
     accepted_at INTEGER NOT NULL, ended_at INTEGER NOT NULL, history TEXT,
-    -- The numbers of the job and of the installation, as in `push`; both may be deleted before the outcome.
-    job INTEGER, installation INTEGER,
+    -- The numbers of the job, the installation and the session, as in `push`; they may be deleted before the outcome.
+    job INTEGER, installation INTEGER, session INTEGER,
     PRIMARY KEY (apns_id, app)
 ) WITHOUT ROWID;
 CREATE INDEX outcome_age ON outcome (ended_at);

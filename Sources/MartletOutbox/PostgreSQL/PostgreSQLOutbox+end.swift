@@ -13,12 +13,22 @@ extension PostgreSQLOutbox {
             SELECT k.*, CASE WHEN NOT k.is_claimed THEN (
                 SELECT q.ready_at FROM martlet.push p JOIN martlet.queue q USING (number)
                 WHERE p.apns_id = $2 AND p.app = $1
-            ) END FROM martlet.known($1, $2) k
+            ) END, s.surface, s.installation FROM martlet.known($1, $2) k
+            LEFT JOIN LATERAL (
+                SELECT f.id AS surface, i.id AS installation FROM martlet.surface_session c
+                JOIN martlet.surface f ON f.number = c.surface
+                JOIN martlet.installation i ON i.number = c.installation
+                WHERE c.number = k.session LIMIT 1
+            ) s ON true
             """,
             [.integer(number), .identifier(id)]
         ) { rows in
             guard let row = rows.first, var status = PushStatus(row, from: 0, app: app) else { return nil }
-            status.dueAt = row.optionalInteger(at: 14)
+            status.dueAt = row.optionalInteger(at: 15)
+            guard let surface = row.optionalText(at: 16),
+                let installation = row.optionalBytes(at: 17).flatMap({ InstallationID(bytes: $0) })
+            else { return status }
+            status.surface = SessionPlace(app: app, surface: surface, installation: installation)
             return status
         }
     }

@@ -103,6 +103,13 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
         )
     }
 
+    func surfaceCounts() async throws(OutboxError) -> [String: Int] {
+        let query = "SELECT a.name, a.surfaces FROM martlet.app a WHERE a.surfaces > 0"
+        return try await outbox.connections.query(.maintaining, query) { rows in
+            Dictionary(rows.all.map { ($0.text(at: 0), Int($0.integer(at: 1))) }) { first, _ in first }
+        }
+    }
+
     func surfaces(
         for user: String,
         _ installation: InstallationID,

@@ -54,14 +54,14 @@ final class PushTable {
         )
         findPush = try database.connection.prepare(
             """
-            SELECT environment, accepted_at, number, fingerprint, history, ready_at FROM push
+            SELECT environment, accepted_at, number, fingerprint, history, ready_at, session FROM push
             WHERE apns_id = ? AND app = ?
             """
         )
         findOutcome = try database.connection.prepare(
             """
             SELECT environment, accepted_at, ended_at, state, status, reason, unique_id, unregistered_at, attempts,
-                unknown_tries, fingerprint, history
+                unknown_tries, fingerprint, history, session
             FROM outcome WHERE apns_id = ? AND app = ?
             """
         )
@@ -84,7 +84,7 @@ final class PushTable {
         insertOutcome = try database.connection.prepare(
             """
             INSERT INTO outcome SELECT apns_id, app, environment, ?, ?, ?, ?, ?, MAX(?, attempts),
-                MAX(?, unknown_tries), fingerprint, accepted_at, ?, COALESCE(?, history), job, installation
+                MAX(?, unknown_tries), fingerprint, accepted_at, ?, COALESCE(?, history), job, installation, session
             FROM push WHERE number = ?
             """
         )
@@ -173,6 +173,8 @@ final class PushTable {
         var number: Int64?
         /// The value of ``PushStatus/dueAt``.
         var dueAt: Int64?
+        /// The number of the session that the push belongs to; nil for none.
+        var session: Int64?
     }
 
     /// Returns a push by its identifier; nil for an unknown push.
@@ -187,7 +189,8 @@ final class PushTable {
             status: status(id, app, findPush, state, AttemptHistory(stored: findPush.optionalText(at: 4))),
             fingerprint: findPush.optionalBlob(at: 3),
             number: number,
-            dueAt: state == .accepted ? findPush.optionalInteger(at: 5) : nil
+            dueAt: state == .accepted ? findPush.optionalInteger(at: 5) : nil,
+            session: findPush.optionalInteger(at: 6)
         )
     }
 
@@ -198,7 +201,11 @@ final class PushTable {
         let state = PushStatus.State.ended(Outcome(findOutcome, from: 3), at: findOutcome.integer(at: 2))
         let history = AttemptHistory(stored: findOutcome.optionalText(at: 11))
         let status = self.status(id, app, findOutcome, state, history)
-        return KnownPush(status: status, fingerprint: findOutcome.optionalBlob(at: 10))
+        return KnownPush(
+            status: status,
+            fingerprint: findOutcome.optionalBlob(at: 10),
+            session: findOutcome.optionalInteger(at: 12)
+        )
     }
 
     private func status(

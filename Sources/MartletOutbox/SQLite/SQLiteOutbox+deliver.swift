@@ -48,6 +48,7 @@ extension SQLiteOutbox {
             }
             var status = known.status
             status.dueAt = known.dueAt
+            if let session = known.session { status.surface = try tables.sessions.place(of: session) }
             return status
         }
     }

@@ -60,6 +60,15 @@ struct SQLiteSurfaces: SurfaceStore {
         }
     }
 
+    func surfaceCounts() async throws(OutboxError) -> [String: Int] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            let rows = try tables.database.connection.prepare("SELECT name, surfaces FROM app WHERE surfaces > 0")
+            var counts: [String: Int] = [:]
+            while try rows.step() { counts[rows.text(at: 0)] = Int(rows.integer(at: 1)) }
+            return counts
+        }
+    }
+
     func surfaces(
         for user: String,
         _ installation: InstallationID,

@@ -66,6 +66,20 @@ final class SessionTable {
         }
     }
 
+    /// Returns the surface and the installation of a session; nil once it was removed.
+    func place(of session: Int64) throws(SQLiteError) -> SessionPlace? {
+        let rows = try database.connection.prepare(
+            """
+            SELECT f.app, f.id, i.id FROM surface_session s JOIN surface f ON f.number = s.surface
+            JOIN installation i ON i.number = s.installation WHERE s.number = ?
+            """
+        )
+        try rows.bind(session)
+        guard try rows.step(), let installation = InstallationID(bytes: rows.blob(at: 2)) else { return nil }
+        let app = database.name(of: rows.integer(at: 0))
+        return SessionPlace(app: app, surface: rows.text(at: 1), installation: installation)
+    }
+
     /// Returns the oldest events.
     func events(limit: Int) throws(SQLiteError) -> [InstallationEvent] {
         let rows = try database.connection.prepare(

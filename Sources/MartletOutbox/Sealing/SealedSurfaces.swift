@@ -52,6 +52,10 @@ struct SealedSurfaces: SurfaceStore {
         return try await store.surfaces(of: app, after: number, limit: limit).map { $0.opened(by: seal) }
     }
 
+    func surfaceCounts() async throws(OutboxError) -> [String: Int] {
+        try await store.surfaceCounts()
+    }
+
     func surfaces(
         for user: String,
         _ installation: InstallationID,

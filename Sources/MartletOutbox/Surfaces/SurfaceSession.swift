@@ -83,17 +83,17 @@ package struct DueSession: Sendable, Hashable {
     }
 
     /// The surface and the installation, to which the encrypted state belongs.
-    var place: SessionPlace {
+    package var place: SessionPlace {
         SessionPlace(app: surface.surface.app, surface: surface.surface.id, installation: installation.installation.id)
     }
 }
 
 /// The surface and the installation of a session, which are the same in each store.
-struct SessionPlace: Sendable, Hashable {
-    var app: String
+package struct SessionPlace: Sendable, Hashable {
+    package var app: String
     /// The identifier of the surface.
-    var surface: String
-    var installation: InstallationID
+    package var surface: String
+    package var installation: InstallationID
 }
 
 /// A step of a session: its new state, and the pushes that are stored together with it.

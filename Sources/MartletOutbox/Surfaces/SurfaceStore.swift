@@ -96,6 +96,9 @@ package protocol SurfaceStore: Sendable {
     /// - Throws: ``OutboxError`` when they cannot be read.
     func surfaces(of app: String, after number: Int64, limit: Int) async throws(OutboxError) -> [StoredSurface]
 
+    /// Returns the number of surfaces that are not withdrawn, of each app that has some.
+    func surfaceCounts() async throws(OutboxError) -> [String: Int]
+
     /// Returns the surfaces that installations of a user, or an installation, may show, in the order of their numbers:
     /// without those whose audience is an expression, and without withdrawn ones.
     ///

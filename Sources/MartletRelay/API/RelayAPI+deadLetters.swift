@@ -43,9 +43,12 @@ extension RelayAPI {
         ) { (call) throws(APIProblem) in
             let app = try call.app()
             let id = try call.pushID()
-            let letter = try await call.parts.read(await call.parts.outbox.records.deadLetter(id, of: app))
+            let outbox = call.parts.outbox
+            let letter = try await call.parts.read(await outbox.records.deadLetter(id, of: app))
             guard let letter else { throw APIProblem(404, "\(id) is not among the dead letters of \(app)") }
-            return .json(.object((letter.status.detailedJSON.members ?? []) + letter.push.members))
+            var status = letter.status
+            status.surface = try await call.parts.read(await outbox.status(of: id, of: app))?.surface
+            return .json(.object((status.detailedJSON.members ?? []) + letter.push.members))
         },
         Route(
             method: "POST",

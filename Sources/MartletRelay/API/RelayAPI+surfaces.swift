@@ -117,7 +117,8 @@ extension RelayAPI {
             let content = surface.content
             let showsUser = call.caller.scopes.contains(.installations)
             return .json([
-                "revision": .whole(surface.revision), "spreading": .bool(surface.cursor != nil),
+                "revision": .whole(surface.revision), "changed-at": .whole(surface.changedAt),
+                "spreading": .bool(surface.cursor != nil),
                 "installations": .array(found.map { $0.json(of: content, showsUser: showsUser) }),
                 "cursor": .whole(found.last?.installation.number ?? after),
             ])

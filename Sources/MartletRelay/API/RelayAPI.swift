@@ -299,13 +299,18 @@ extension PushStatus {
         return .object(members)
     }
 
-    /// The status of the push with the time it waits for, the cause of its end and its failed attempts, for an answer
-    /// about a stored push.
+    /// The status of the push with its surface, the time it waits for, the cause of its end and its failed attempts,
+    /// for an answer about a stored push.
     var detailedJSON: JSONValue {
         let due = dueAt.flatMap { $0 > acceptedAt ? JSONValue.Member("due-at", .number(JSONNumber($0))) : nil }
         let cause = outcome?.cause.map { JSONValue.Member("cause", .string($0)) }
         let history = history.isEmpty ? nil : JSONValue.Member("history", history.json)
-        return .object((json.members ?? []) + [due, cause, history].compactMap(\.self))
+        let place = JSONValue.members([
+            "surface": surface.map { .string($0.surface) },
+            "installation": surface.map { .string($0.installation.description) },
+        ])
+        let members = (json.members ?? []) + (place.members ?? [])
+        return .object(members + [due, cause, history].compactMap(\.self))
     }
 
     var hasEnded: Bool {

@@ -71,7 +71,8 @@ enum StatusSchemas {
                       "own": {"type": "boolean"}
                     }}
                 ]}},
-              "figures": {"type": "array", "description": "The figures that matter first, over all lanes, as text",
+              "figures": {"type": "array",
+                "description": "The figures that matter first as text, over all lanes and all surfaces",
                 "items": {
                   "type": "object", "required": ["name", "value", "note", "tone"],
                   "properties": {

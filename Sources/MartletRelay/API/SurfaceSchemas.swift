@@ -94,9 +94,11 @@ enum SurfaceSchemas {
             }
           },
           "SurfaceInstallations": {
-            "type": "object", "required": ["revision", "spreading", "installations", "cursor"],
+            "type": "object", "required": ["revision", "changed-at", "spreading", "installations", "cursor"],
             "properties": {
               "revision": {"type": "integer", "description": "The revision of the surface"},
+              "changed-at": {"$ref": "#/components/schemas/Milliseconds",
+                "description": "The time of the change to this revision"},
               "spreading": {"type": "boolean",
                 "description": "Whether phones of the audience may not have been considered since the last change"},
               "installations": {"type": "array", "items": {"$ref": "#/components/schemas/SurfaceInstallation"}},

@@ -40,6 +40,8 @@ struct Incident: Sendable, Hashable {
         case fails
         /// Accepted pushes expire before they can be delivered.
         case pushesExpire = "pushes-expire"
+        /// Changes of surfaces reach Apple late.
+        case surfacesLate = "surfaces-late"
         case draining
         case paused
         case certificateExpires = "certificate-expires"
@@ -103,6 +105,7 @@ struct Incident: Sendable, Hashable {
         case .tokensRefused: "MartletRelayCircuitOpen"
         case .fails: "MartletRelayRefusals"
         case .pushesExpire: "MartletRelayPushesExpire"
+        case .surfacesLate: "MartletRelaySurfacesLate"
         case .draining, .relayMissing, .duplicateName, .fleetOutdated: "MartletRelayUnreachable"
         case .uncleanEnd: "MartletRelayRestarts"
         case .paused: "MartletRelayLanePaused"

@@ -98,9 +98,23 @@ extension RelaySnapshot {
         facts.earlierEnd = observations.earlierEnd
         facts.missingRelays = fleet.missing(at: now)
         facts.duplicateRelays = fleet.duplicates
+        facts.surfaces = facts.apps.compactMap(surfaceFacts)
         facts.expiredUntil = observations.expiredUntil
         facts.pastOutages = observations.watch.pastOutages(of: apps)
         return facts
+    }
+
+    /// Returns the facts about the surfaces of an app; nil without surfaces.
+    private func surfaceFacts(of app: String) -> SurfaceFacts? {
+        let facts = SurfaceFacts(
+            app: app,
+            count: surfaces.surfaces[app] ?? 0,
+            spreading: surfaces.spreading[app],
+            times: surfaces.recent[app]?.recent(at: now),
+            lateSince: surfaces.recent[app]?.lateSince(at: now),
+            problems: surfaces.problems[app] ?? 0
+        )
+        return facts.count == 0 && facts.spreading == nil && facts.times == nil ? nil : facts
     }
 
     /// Returns whether a caller is one of some apps only.

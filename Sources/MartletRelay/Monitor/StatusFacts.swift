@@ -54,6 +54,8 @@ struct StatusFacts: Sendable {
     /// The end of the process that ran before; nil if it is not known.
     var earlierEnd: EarlierEnd?
     var missingRelays: [FleetView.MissingNode] = []
+    /// The surfaces of each app that has some, if this relay leads the fleet.
+    var surfaces: [SurfaceFacts] = []
     /// The relays that run with the same name.
     var duplicateRelays: [FleetView.Duplicate] = []
     /// The time up to which all pushes that have expired were ended, unless they are claimed.

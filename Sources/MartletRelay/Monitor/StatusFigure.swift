@@ -30,10 +30,10 @@ extension StatusFacts {
     private static let shares: (warning: Double, bad: Double) = (0.1, 0.5)
     private static let unreadable = "the stored pushes cannot be read"
 
-    /// The figures that matter first, over all lanes.
+    /// The figures that matter first, over all lanes, and over all surfaces if there are some.
     var figures: [StatusFigure] {
         let delivered = lanes.map(\.counts.deliveredRate).reduce(0, +)
-        return [
+        let figures = [
             waitingFigure, oldestFigure,
             StatusFigure(
                 name: "Delivered a second",
@@ -42,6 +42,7 @@ extension StatusFacts {
             ),
             failingFigure,
         ]
+        return figures + [surfaceFigure].compactMap(\.self)
     }
 
     private var waitingFigure: StatusFigure {

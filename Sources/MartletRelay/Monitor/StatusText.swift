@@ -44,6 +44,12 @@ package enum StatusText {
         }
     }
 
+    /// Returns a duration in milliseconds, below ten seconds to a tenth of a second, such as `0.4 s`.
+    static func shortDuration(_ milliseconds: Int64) -> String {
+        guard milliseconds < 10_000 else { return duration(milliseconds) }
+        return milliseconds < 100 ? "<0.1 s" : rate(Double(milliseconds) / 1_000) + " s"
+    }
+
     /// Returns a duration in milliseconds, below an hour to a second, such as `2 min 59 s`.
     static func exactDuration(_ milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1_000

@@ -17,10 +17,25 @@ actor SurfaceRunner {
         var kind: SurfaceKind
     }
 
+    /// The surfaces whose change has not reached all of their audience.
+    struct Spreading: Sendable, Hashable {
+        var count = 0
+        /// The time of the oldest of these changes, in milliseconds since 1970.
+        var since = Int64.max
+
+        /// Counts a surface that changed at a time.
+        mutating func add(_ changedAt: Int64) {
+            count += 1
+            since = min(since, changedAt)
+        }
+    }
+
     /// The numbers that the monitor reads, by the name of the app.
     struct Counts: Sendable {
-        /// The number of surfaces whose change has not reached all of their audience, when they were read last.
-        var spreading: [String: Int] = [:]
+        /// The number of surfaces that are not withdrawn, when they were read last; empty unless the relay leads.
+        var surfaces: [String: Int] = [:]
+        /// Those that are spreading, when they were read last.
+        var spreading: [String: Spreading] = [:]
         /// The number of stored pages of audiences.
         var pages: [String: Int] = [:]
         /// The number of stored steps of surfaces on installations.
@@ -31,6 +46,8 @@ actor SurfaceRunner {
         var problems: [String: Int] = [:]
         /// The time from a change of a surface until Apple accepted the update of a phone.
         var staleness: [Kind: Histogram] = [:]
+        /// The same in the last minutes; empty unless the relay leads.
+        var recent: [String: SurfaceStaleness] = [:]
     }
 
     /// The kinds of work, in their order in a round.
@@ -42,8 +59,6 @@ actor SurfaceRunner {
         case steps
     }
 
-    /// A staleness without values, with upper bounds in seconds.
-    private static let stalenessTimes = Histogram(bounds: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800])
     /// The interval between looks for work while there is none.
     private static let idleInterval = Duration.seconds(1)
     /// The time in which changes and results are gathered, so that one round handles many.
@@ -128,7 +143,12 @@ actor SurfaceRunner {
     /// Does a round of each kind of work, and returns the time until the next round.
     func run() async -> Duration {
         isWoken = false
-        guard await dispatcher.fleet.isLeader, !isDraining, context.outboxHealth.current.refusal == nil else {
+        let isLeader = await dispatcher.fleet.isLeader
+        if !isLeader {
+            counts.surfaces = [:]
+            counts.recent = [:]
+        }
+        guard isLeader, !isDraining, context.outboxHealth.current.refusal == nil else {
             counts.spreading = [:]
             return SurfaceRunner.idleInterval
         }
@@ -191,18 +211,20 @@ actor SurfaceRunner {
 
     // MARK: Audiences
 
-    /// Withdraws the surfaces whose end has passed, and deletes those that were withdrawn long ago.
+    /// Withdraws the surfaces whose end has passed, deletes those that were withdrawn long ago, and counts the others.
     private func endSurfaces() async throws(OutboxError) -> Duration {
         let now = context.now
         // A clock that was set back must not delay ends.
         guard now < endsCheckedAt || now - endsCheckedAt >= SurfaceRunner.endInterval else {
             return SurfaceRunner.idleInterval
         }
-        let count = try await context.outbox.surfaces.endSurfaces(
+        let store = context.outbox.surfaces
+        let count = try await store.endSurfaces(
             withdrawnBefore: now - context.configuration.retention,
             at: now,
             limit: SurfaceRunner.surfaceLimit
         )
+        counts.surfaces = try await store.surfaceCounts()
         guard count < SurfaceRunner.surfaceLimit else { return .zero }
         endsCheckedAt = now
         return SurfaceRunner.idleInterval
@@ -236,7 +258,7 @@ actor SurfaceRunner {
     private func storePages() async throws(OutboxError) -> Duration {
         let surfaces = try await context.outbox.surfaces.unfinishedSurfaces(limit: SurfaceRunner.surfaceLimit)
         counts.spreading = [:]
-        for stored in surfaces { counts.spreading[stored.surface.app, default: 0] += 1 }
+        for stored in surfaces { counts.spreading[stored.surface.app, default: Spreading()].add(stored.changedAt) }
         var batch = PageBatch()
         var hasMore = false
         for stored in surfaces where !isDraining && (stored.cursor == 0 || !hasDueSessions) {
@@ -337,9 +359,11 @@ actor SurfaceRunner {
         counts.steps[app, default: 0] += 1
         counts.pushes[app, default: 0] += step.step.pushes.count
         counts.problems[app, default: 0] += step.problems.count
-        for (kind, time) in step.staleness {
+        for (kind, time) in step.staleness where !mayWait(kind, of: app) {
             let kind = Kind(app: app, kind: kind)
-            counts.staleness[kind, default: SurfaceRunner.stalenessTimes].observe(Duration.milliseconds(time))
+            counts.staleness[kind, default: Histogram(bounds: SurfaceStaleness.bounds)]
+                .observe(Duration.milliseconds(time))
+            counts.recent[app, default: SurfaceStaleness()].add(time, of: stored.surface.id, at: context.now)
         }
         for problem in step.problems {
             guard let omitted = pushThrottle.take(at: context.now) else { continue }
@@ -351,6 +375,12 @@ actor SurfaceRunner {
                 ]
             )
         }
+    }
+
+    /// Returns whether a push waits for the end of the quiet hours of its app, which is no delay.
+    private func mayWait(_ kind: SurfaceKind, of app: String) -> Bool {
+        guard kind == .notification else { return false }
+        return context.configuration.apps.contains { $0.name == app && $0.quietHours != nil }
     }
 
     private func markReady(_ steps: [SurfaceSteps.Step]) {

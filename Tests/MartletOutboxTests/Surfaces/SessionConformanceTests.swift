@@ -41,6 +41,25 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `the status of a push has its surface`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let due = try await makeSession(in: outbox)
+        let push = try OutboxPush.numbered(1, token: "aa")
+        #expect(try await outbox.surfaces.store(due, pushes: [push]) == .stored)
+        let other = try OutboxPush.numbered(2, token: "aa")
+        _ = try await outbox.accept([other], at: 20)
+        #expect(due.place.surface == "order-1")
+        #expect(try await outbox.status(of: push.id, of: "orders")?.surface == due.place)
+        for claimed in try await outbox.claimAll(at: 30) { try await outbox.end(claimed, at: 30) }
+        let status = try await outbox.status(of: push.id, of: "orders")
+        #expect(status?.outcome?.state == .delivered && status?.surface == due.place)
+        #expect(try await outbox.status(of: other.id, of: "orders")?.surface == nil)
+        #expect(try await outbox.installations.remove(due.installation.installation.id, of: "orders"))
+        #expect(try await outbox.status(of: push.id, of: "orders")?.surface == nil)
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `a step is outdated after any change`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
         let surfaces = outbox.surfaces

@@ -317,6 +317,7 @@ import Testing
                     }
                 }
             }
+            state += try await surfaces.surfaceCounts().map { "\($0.key) has \($0.value)" }.sorted()
             state += try await surfaces.unfinishedSurfaces(limit: 1_000).map { $0.surface.app + $0.surface.id }.sorted()
             state += try await surfaces.dueSessions(at: now, limit: 1_000).map { name($0) }.sorted()
             let events = try await surfaces.installationEvents(limit: 1_000)

@@ -147,6 +147,7 @@ import Testing
         try await surfaces.putNew(.numbered(1, app: "rides"))
         #expect(try await surfaces.put(.numbered(3), if: .none, limit: 2, at: 20) == .full)
         #expect(try await surfaces.surface("order-3", of: "orders") == nil)
+        #expect(try await surfaces.surfaceCounts() == ["orders": 2, "rides": 1])
         // One that is shown takes no other place.
         guard case .changed = try await surfaces.put(.numbered(2, request: "2"), if: .none, limit: 2, at: 20) else {
             Issue.record("the surface was not changed")
@@ -160,6 +161,7 @@ import Testing
         #expect(try await surfaces.put(.numbered(1), if: .none, limit: 2, at: 40) == .full)
         // Those of a removed user are withdrawn, and so is one that has ended.
         try await surfaces.removeUser("anna", with: [], of: "orders", at: 50)
+        #expect(try await surfaces.surfaceCounts() == ["rides": 1])
         let ending = Surface.numbered(4, endsAt: 60)
         guard case .changed = try await surfaces.put(ending, if: .none, limit: 1, at: 50) else {
             Issue.record("the surfaces of a removed user take no place")

@@ -270,12 +270,14 @@ import Testing
         let phone = try await bench.enroll("anna", #","tokens":{"device":"a1"}"#)
         let path = Self.surface + "/installations"
         #expect(await bench.relay.ask("GET", path).status == 404)
-        #expect(await bench.relay.ask("PUT", Self.surface, Self.body(["widget"])).status == 201)
+        let stored = await bench.relay.ask("PUT", Self.surface, Self.body(["widget"]))
+        #expect(stored.status == 201)
         try await eventually("the phone is listed") {
             await bench.relay.ask("GET", path).json["installations"]?.elements?.count == 1
         }
         let list = await bench.relay.ask("GET", path).json
         let listed = list["installations"]?.elements?.first
+        #expect(list["changed-at"] != nil && list["changed-at"] == stored.json["changed-at"], "\(list)")
         #expect(listed?["installation"]?.stringValue == phone.id && listed?["in-audience"] == true, "\(list)")
         #expect(listed?["user"] == nil && listed?["kinds"]?["widget"]?["desired-revision"] == 1, "\(list)")
         let cursor = try #require(list["cursor"]?.integerValue)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import LiveSurfaces
 import Martlet
 import MartletCore
 import MartletOutbox
@@ -55,7 +56,8 @@ import Testing
         Set(text.matches(of: /\b(martlet_relay|process|http_server)_[a-z_]+/).map { String($0.0) })
     }
 
-    /// The labels of the samples of a relay that has delivered a push and cannot reach one of Apple's servers.
+    /// The labels of the samples of a relay that has delivered pushes, also of a surface, and cannot reach one of
+    /// Apple's servers.
     private static func labels() async throws -> [String: Set<String>] {
         let reserved = try SilentServer.unusedPort()
         let issued = try CertificateAuthority().issueServerCertificate(dnsNames: ["localhost"], ipAddresses: [])
@@ -63,7 +65,13 @@ import Testing
             url: "https://localhost/hook",
             secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         )
+        let installer = try RelayConfiguration.Caller(
+            key: EnrollmentBench.key,
+            apps: ["orders"],
+            scopes: [.installations]
+        )
         let bench = try await RelayBench {
+            $0.callers.append(installer)
             $0.apps[0].environments = [.production, .development]
             $0.apps[0].webhook = webhook
             $0.endpoints[.development] = LaneEndpoint(
@@ -80,6 +88,7 @@ import Testing
             dispatcher in
             dispatcher.snapshot.lanes[lane].map { $0.problem != nil && !$0.connections.errors.isEmpty } ?? false
         }
+        try await changeSurface(in: bench)
         let text = await bench.parts.monitor.metrics(of: ["orders"]).exposition
         await bench.stop()
         var labels: [String: Set<String>] = [:]
@@ -88,6 +97,25 @@ import Testing
             labels[name, default: []].formUnion(line.matches(of: /(\w+)="/).map { String($0.1) })
         }
         return labels
+    }
+
+    /// Changes a surface of a phone, whose first change then has a staleness.
+    private static func changeSurface(in bench: RelayBench) async throws {
+        _ = try await EnrollmentBench(over: bench).enroll("anna", #","tokens":{"device":"a1"}"#)
+        for (index, title) in ["Packed", "On its way"].enumerated() {
+            let body: JSONValue = [
+                "to": ["user": "anna"], "snapshots": [SurfaceBench.snapshot(of: .widget, title).json],
+            ]
+            let text = String(decoding: body.encoded(), as: UTF8.self)
+            let answer = await bench.ask("PUT", "/v1/apps/orders/surfaces/\(SurfaceBench.surface)", text)
+            #expect([200, 201].contains(answer.status), "\(answer.text)")
+            try await eventually("the phone gets the change") {
+                await bench.apple.pushes.count { $0.deviceToken == "a1" } == index + 1
+            }
+        }
+        try await eventually("the staleness is known") {
+            await bench.parts.monitor.metrics(of: ["orders"]).exposition.contains("surface_staleness_seconds_bucket")
+        }
     }
 
     @Test func `each label of the alerts and the dashboard exists`() async throws {

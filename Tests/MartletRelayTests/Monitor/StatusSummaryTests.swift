@@ -360,6 +360,8 @@ import Testing
         )
         let exact: [Int64] = [-1, 59_999, 60_000, 179_000, 3_599_000, 3_601_000]
         #expect(exact.map(StatusText.exactDuration) == ["0 s", "59 s", "1 min", "2 min 59 s", "59 min 59 s", "1 h"])
+        let short: [Int64] = [-1, 99, 100, 449, 9_999, 10_000]
+        #expect(short.map(StatusText.shortDuration) == ["<0.1 s", "<0.1 s", "0.1 s", "0.4 s", "10 s", "10 s"])
         #expect(StatusText.time(Self.now - 86_400_000, at: Self.now) == "2026-11-24 12:41 UTC")
         #expect(
             StatusText.list([]).isEmpty && StatusText.list(["a"]) == "a" && StatusText.list(["a", "b"]) == "a and b"

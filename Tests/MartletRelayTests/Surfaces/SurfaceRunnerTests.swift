@@ -79,6 +79,10 @@ import Testing
         _ = try await bench.enroll(device: "a1", start: "b1")
         try await bench.put("Packed", kinds: [.widget])
         try await bench.expect(["background Packed"], by: "a1")
+        let push = try #require(await bench.relay.apple.pushes.first)
+        let status = await bench.relay.ask("GET", "/v1/pushes/\(push.id)")
+        let installation = await bench.phones.installations().first?["id"]
+        #expect(status.json["surface"] == "order-7" && status.json["installation"] == installation, "\(status.text)")
         try await bench.put("On its way", kinds: [.widget])
         try await bench.expect(["background Packed", "background On its way"], by: "a1")
         // The same content is no change.
@@ -156,6 +160,7 @@ import Testing
         }
         try await bench.put("On its way")
         for line in [
+            #"surfaces{app="orders"} 1"#, #"surface_longest_staleness_seconds{app="orders"} "#,
             #"surfaces_spreading{app="orders"} 0"#, #"surface_pages_total{app="orders"} 2"#,
             #"surface_pushes_total{app="orders"} 2"#, #"surface_problems_total{app="orders"} 0"#,
             #"surface_staleness_seconds_count{app="orders",kind="liveActivity"} 1"#,
@@ -164,6 +169,9 @@ import Testing
                 await bench.relay.ask("GET", "/metrics").text.contains("martlet_relay_" + line)
             }
         }
+        let figure = await bench.relay.ask("GET", "/v1/status").json["figures"]?.elements?.last
+        #expect(figure?["name"] == "Staleness" && figure?["value"] != "–", "\(String(describing: figure))")
+        #expect(figure?["note"]?.stringValue?.hasSuffix("; 1 surface") == true)
         await bench.stop()
     }
 }

@@ -259,6 +259,22 @@ class People(RelayWalk):
         expect(self.page.locator("#phones-form")).to_be_hidden()
         expect(self.page.locator("#user-form")).to_be_hidden()
 
+    def test_the_figure_of_surfaces_has_their_staleness(self):
+        self.import_phones()
+        self.enter()
+        expect(self.page.locator(".tile")).to_have_count(4)
+        before = self.lane_sum(lambda lane: lane["outcomes"]["delivered"])
+        for change in [1, 2]:
+            snapshot = {"schemaVersion": "5", "id": f"order-17@{change}", "surfaceId": "order-17", "kind": "widget",
+                        "updatedAt": "2026-05-12T18:31:00.000Z", "state": "active",
+                        "widget": {"title": f"Stop {change}", "body": "On its way", "progress": 0.5,
+                                   "deepLink": "shop://orders/17", "family": "systemMedium"}}
+            self.ask("PUT", "/v1/apps/orders/surfaces/order-17", {"to": {"user": "anna"}, "snapshots": [snapshot]})
+            self.wait_until(lambda: self.lane_sum(lambda lane: lane["outcomes"]["delivered"]) == before + change)
+        expect(self.tile("Staleness")).to_contain_text("1 surface")
+        expect(self.tile("Staleness")).to_contain_text(re.compile(r"p95 of 5 min, p50 .* s, maximum .* s"))
+        expect(self.page.locator(".tile")).to_have_count(5)
+
     def test_every_width_in_light_and_dark_mode(self):
         self.import_phones()
         self.end_job()
