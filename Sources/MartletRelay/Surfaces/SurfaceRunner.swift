@@ -67,7 +67,9 @@ actor SurfaceRunner {
 
     private var context: RelayContext
     private let dispatcher: Dispatcher
-    private var budgets = SurfaceBudgets()
+    /// The budgets of installations; one that is not known is full.
+    private var budgets = RecentValues<InstallationBudget>()
+    private var broadcasts = RecentValues<SentBroadcasts>()
     private(set) var counts = Counts()
     private var throttle = GrowingThrottle()
     private var pushThrottle = GrowingThrottle()
@@ -286,7 +288,11 @@ actor SurfaceRunner {
         hasDueSessions = due.count == SurfaceRunner.sessionLimit
         guard !due.isEmpty else { return hadDueSessions ? .zero : SurfaceRunner.idleInterval }
         var known: [Int64: InstallationBudget] = [:]
-        for session in due { known[session.installation.number] = budgets[session.installation.number] }
+        var sent: [Int64: SentBroadcasts] = [:]
+        for session in due {
+            known[session.installation.number] = budgets[session.installation.number]
+            sent[session.surface.number] = broadcasts[session.surface.number]
+        }
         let renderers = await dispatcher.clients.renderers
         let buildStart = ContinuousClock.now
         let built = await SurfaceStepBuilder.steps(
@@ -294,6 +300,7 @@ actor SurfaceRunner {
             apps: context.configuration.apps,
             renderers: renderers,
             budgets: known,
+            broadcasts: sent,
             generator: SplitMix64(state: .random(in: .min ... .max)),
             at: now
         )
@@ -315,16 +322,20 @@ actor SurfaceRunner {
     private func record(_ answer: StoredSteps, to built: SurfaceSteps, of due: [DueSession]) -> Duration {
         var stored: [SurfaceSteps.Step] = []
         var spent = built.budgets
+        var sent = built.broadcasts
         for (result, (step, session)) in zip(answer.results, zip(built.steps, due)) {
             // What is decided again takes from the budget again.
             guard result == .stored else {
                 spent[session.installation.number] = nil
+                // As is what is sent again; the outbox stores no broadcast twice.
+                if !step.step.pushes.isEmpty { sent[session.surface.number] = nil }
                 continue
             }
             stored.append(step)
             record(step, of: session.surface)
         }
         budgets.store(spent)
+        broadcasts.store(sent)
         markReady(stored)
         dispatcher.assumeIsolated { $0.recordRemoval(of: answer.cancelled) }
         if answer.results.contains(.full) { return SurfaceRunner.fullInterval }

@@ -20,6 +20,8 @@ struct SurfaceSteps: Sendable {
     var steps: [Step] = []
     /// The budgets of the installations after the steps, by ``StoredInstallation/number``.
     var budgets: [Int64: InstallationBudget]
+    /// The broadcasts of the surfaces with the steps, by ``StoredSurface/number``.
+    var broadcasts: [Int64: SentBroadcasts]
 }
 
 /// A builder of the steps of sessions that are due.
@@ -59,12 +61,13 @@ struct SurfaceStepBuilder {
         _ apps: [RelayConfiguration.App],
         _ renderers: [Lane: SnapshotRenderer],
         _ budgets: [Int64: InstallationBudget],
+        _ broadcasts: [Int64: SentBroadcasts],
         _ generator: SplitMix64,
         at now: Int64
     ) {
         self.apps = apps
         self.renderers = renderers
-        result = SurfaceSteps(budgets: budgets)
+        result = SurfaceSteps(budgets: budgets, broadcasts: broadcasts)
         self.generator = generator
         self.now = now
     }
@@ -76,6 +79,7 @@ struct SurfaceStepBuilder {
     ///   - apps: The apps in the current configuration.
     ///   - renderers: The renderers of the lanes.
     ///   - budgets: The budgets of the installations; one that is missing is full.
+    ///   - broadcasts: The known broadcasts of the surfaces.
     ///   - generator: The generator of identifiers.
     ///   - now: The time in milliseconds since 1970.
     /// - Returns: The steps in the order of the sessions.
@@ -85,15 +89,19 @@ struct SurfaceStepBuilder {
         apps: [RelayConfiguration.App],
         renderers: [Lane: SnapshotRenderer],
         budgets: [Int64: InstallationBudget],
+        broadcasts: [Int64: SentBroadcasts] = [:],
         generator: SplitMix64,
         at now: Int64
     ) async -> SurfaceSteps {
         var generator = generator
         let oddGenerator = SplitMix64(state: generator.next())
-        async let odd = steps(of: due, half: 1, apps, renderers, budgets, oddGenerator, at: now)
-        let even = steps(of: due, half: 0, apps, renderers, budgets, generator, at: now)
+        async let odd = steps(of: due, half: 1, apps, renderers, budgets, broadcasts, oddGenerator, at: now)
+        let even = steps(of: due, half: 0, apps, renderers, budgets, broadcasts, generator, at: now)
         let other = await odd
-        var result = SurfaceSteps(budgets: even.budgets.merging(other.budgets) { first, _ in first })
+        var result = SurfaceSteps(
+            budgets: even.budgets.merging(other.budgets) { first, _ in first },
+            broadcasts: even.broadcasts.merging(other.broadcasts) { $0.merging($1) }
+        )
         var halves = [even.steps.makeIterator(), other.steps.makeIterator()]
         for session in due {
             if let step = halves[session.half].next() { result.steps.append(step) }
@@ -108,13 +116,14 @@ struct SurfaceStepBuilder {
         _ apps: [RelayConfiguration.App],
         _ renderers: [Lane: SnapshotRenderer],
         _ budgets: [Int64: InstallationBudget],
+        _ broadcasts: [Int64: SentBroadcasts],
         _ generator: SplitMix64,
         at now: Int64
     ) -> SurfaceSteps {
         let sessions = due.filter { $0.half == half }
         let numbers = Set(sessions.map(\.installation.number))
         let budgets = budgets.filter { numbers.contains($0.key) }
-        var builder = SurfaceStepBuilder(apps, renderers, budgets, generator, at: now)
+        var builder = SurfaceStepBuilder(apps, renderers, budgets, broadcasts, generator, at: now)
         for session in sessions { builder.add(session) }
         return builder.result
     }
@@ -123,6 +132,7 @@ struct SurfaceStepBuilder {
         problems = []
         var state = state(of: due)
         staleness = state.staleness(of: due.session.results)
+        problems += state.refusedBroadcasts(in: due.session.results)
         switch content(of: due) {
         case .shown(let content): add(due, content, &state)
         case .none: add(due, nil, &state)
@@ -174,8 +184,11 @@ struct SurfaceStepBuilder {
             cancelled += plan.cancelled
             results = []
             for send in plan.sends {
-                if let push = push(of: send, by: builder) {
+                if isSent(send, of: due.surface) {
+                    results.append(SessionResult(id: send.id, state: .cancelled, status: nil, endedAt: now))
+                } else if let push = push(of: send, by: builder) {
                     pushes.append(push)
+                    record(send, of: due.surface)
                 } else {
                     // As if Apple had refused it, so that the session does not wait for its result, and does not repeat
                     // it with the same content.
@@ -210,12 +223,17 @@ struct SurfaceStepBuilder {
             content,
             revision: due.surface.revision,
             changedAt: due.surface.changedAt,
+            isWithdrawn: due.surface.withdrawnAt != nil,
             of: due.surface.surface.id,
             on: installation,
             results: results,
             at: now,
             within: &budget.activities,
-            ids: { APNsID(milliseconds: now, randomBits: (generator.next(), generator.next())) }
+            above: result.broadcasts[due.surface.number]?.timestamp ?? 0,
+            ids: { broadcast in
+                if let broadcast, let id = due.surface.id(of: broadcast) { return id }
+                return APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
+            }
         )
         result.budgets[due.installation.number] = budget
         return plan
@@ -244,6 +262,18 @@ struct SurfaceStepBuilder {
             return SurfaceSessionState()
         }
         return state
+    }
+
+    /// Returns whether a push is a broadcast that another session has sent.
+    private func isSent(_ send: SurfacePlan.Send, of surface: StoredSurface) -> Bool {
+        guard case .broadcast = send.content else { return false }
+        return result.broadcasts[surface.number]?.contains(send.id) ?? false
+    }
+
+    /// Records a push to Live Activities on a channel.
+    private mutating func record(_ send: SurfacePlan.Send, of surface: StoredSurface) {
+        guard let timestamp = send.channelTimestamp else { return }
+        result.broadcasts[surface.number, default: SentBroadcasts()].add(send, of: surface.revision, at: timestamp)
     }
 
     /// Builds a push; nil for one that cannot be built.

@@ -112,3 +112,10 @@ struct PhoneActivity: Sendable {
         return score.doubleValue
     }
 }
+
+extension [PhoneActivity] {
+    /// Returns the numbers of the active activities that listen on a channel.
+    func listeners(on channel: ChannelID) -> [Int] {
+        filter { $0.channel == channel && !$0.hasEnded }.map(\.number)
+    }
+}

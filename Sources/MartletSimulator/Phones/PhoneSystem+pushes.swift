@@ -84,15 +84,10 @@ extension PhoneSystem {
         return nil
     }
 
-    /// The numbers of the active activities that listen on a channel.
-    func listeners(on channel: ChannelID) -> [Int] {
-        activities.filter { $0.channel == channel && !$0.hasEnded }.map(\.number)
-    }
-
     /// Applies a broadcast to each activity on its channel; returns the cause for which none takes it.
     private mutating func broadcast(_ push: DeliveredPush, on channel: ChannelID) -> SimulatedPhone.DropCause? {
         var causes: [SimulatedPhone.DropCause?] = []
-        for number in listeners(on: channel) { causes.append(change(number, push)) }
+        for number in activities.listeners(on: channel) { causes.append(change(number, push)) }
         return causes.contains(nil) ? nil : causes.first ?? .tokenEnded
     }
 

@@ -129,7 +129,7 @@ public struct SimulatedPhone: Sendable {
     ///   - date: The time of the broadcast, to which the phone advances first.
     public mutating func receive(_ payload: [UInt8], headers: PushHeaders, on channel: ChannelID, at date: Date) {
         advance(to: date)
-        guard !system.listeners(on: channel).isEmpty else { return }
+        guard !system.activities.listeners(on: channel).isEmpty else { return }
         system.account.count(.accepted, isTokenValid: true)
         deliver(
             DeliveredPush(
