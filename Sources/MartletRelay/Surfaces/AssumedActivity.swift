@@ -29,8 +29,11 @@ struct AssumedActivity: Sendable, Hashable, Codable {
     private(set) var startToken: ReportedToken?
     /// The start token that APNs reported as unregistered last, and the time of that.
     private var unregisteredStart: ReportedToken?
-    /// The channel of the last card that was forgotten, which may still be on the phone.
+    /// The channel of the last card that was forgotten.
     private var lastChannel: SurfaceChannel?
+    /// The time until which a card on that channel may be on the phone that the app has not reported, in seconds since
+    /// 1970.
+    private var lastChannelEnd: Int64 = 0
     /// The channel of the last start that made no card, as when the channel does not exist.
     private(set) var unusableChannel: SurfaceChannel?
     /// Whether the user allows Live Activities of the app.
@@ -163,7 +166,10 @@ struct AssumedActivity: Sendable, Hashable, Codable {
     /// Forgets a start whose card has ended by now, or never was on the phone.
     mutating func abandon(_ start: Start, at now: Int64) {
         if let card = start.card { forget(card, nil, at: now) }
-        lastChannel = start.channel ?? lastChannel
+        if let channel = start.channel {
+            lastChannel = channel
+            if start.card == nil { lastChannelEnd = start.at + Self.policy.longestLife }
+        }
         phase = .none
     }
 
@@ -248,7 +254,8 @@ struct AssumedActivity: Sendable, Hashable, Codable {
     /// taken for one that runs.
     var goneAt: Int64? {
         guard phase == .none, superseded.isEmpty else { return nil }
-        return endedCards.filter { !$0.isReported }.map { $0.time + Self.policy.longestLife }.max() ?? .min
+        let ends = endedCards.filter { !$0.isReported }.map { $0.time + Self.policy.longestLife }
+        return max(ends.max() ?? .min, lastChannelEnd)
     }
 
     // MARK: Results of pushes

@@ -58,11 +58,10 @@ struct PhoneModel {
         using generator: inout SplitMix64
     ) -> [ActivityWorld.Report] {
         guard isOnline else {
-            if push.isStored {
-                stored[push.slot] = push
-            } else if push.kind == .end {
-                missedEnds += 1
-            }
+            // APNs stores one broadcast at most.
+            let isReplaced = push.isStored && push.isForChannel && stored[push.slot]?.kind == .end
+            if isReplaced || push.kind == .end && !push.isStored { missedEnds += 1 }
+            if push.isStored { stored[push.slot] = push }
             return []
         }
         return apply(push, at: now, using: &generator)
