@@ -54,13 +54,10 @@ struct ActivityWorld {
     private var knownDead: Set<String> = []
 
     init(seed: UInt64, fault: PlantedFault? = nil, tell: ((String) -> Void)? = nil) {
-        var generator = SplitMix64(state: seed)
-        let hasChannel = Int.random(in: 0..<10, using: &generator) < 3
-        channel = hasChannel ? .test(storesBroadcasts: Bool.random(using: &generator)) : nil
+        generator = SplitMix64(state: seed)
+        channel = seed % 3 == 0 ? .test(storesBroadcasts: seed % 2 == 0) : nil
         // A phone that cannot join gets pushes to its token.
-        let canJoin = Int.random(in: 0..<4, using: &generator) > 0
-        stored = ReportedInstallation(at: ActivityWorld.begin, systemVersion: canJoin ? "26.1" : "17.6")
-        self.generator = generator
+        stored = ReportedInstallation(at: ActivityWorld.begin, systemVersion: seed % 4 == 0 ? "17.6" : "26.1")
         budget = ActivityBudget(at: ActivityWorld.begin)
         self.fault = fault
         self.tell = tell
