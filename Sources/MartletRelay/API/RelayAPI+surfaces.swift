@@ -200,9 +200,9 @@ extension APICall<RelayAPI.Service> {
     /// Returns the reason why Apple has refused the newest broadcast of a surface; nil if it has not.
     fileprivate func broadcastProblem(of surface: StoredSurface) async throws(APIProblem) -> String? {
         guard let channel = surface.content?.channel else { return nil }
-        let newest = ActivitySession.broadcastNumber(of: surface.changedAt / 1_000, at: parts.now / 1_000)
-        for number in [newest, newest - 1] {
-            guard let id = surface.broadcastID(on: channel, generation: surface.revision, number) else { continue }
+        let state = ActivitySession.Desired(generation: 0, isUrgent: false, changedAt: surface.changedAt / 1_000)
+        for age in [state.broadcastAge(at: parts.now / 1_000), 0] {
+            guard let id = surface.broadcastID(on: channel, generation: surface.revision, age: age) else { continue }
             let (outbox, app) = (parts.outbox, surface.surface.app)
             guard let status = try await parts.read(await outbox.status(of: id, of: app)) else { continue }
             guard let outcome = status.outcome, outcome.state == .refused else { return nil }

@@ -42,8 +42,8 @@ extension ActivitySession {
     /// The session of each card on the channel decides on the same broadcast by itself, and the relay sends the first.
     struct Broadcast: Sendable, Hashable, Codable {
         var channel: SurfaceChannel
-        /// The number among the broadcasts of the generation, which rises with the time since the change.
-        var number: Int64
+        /// The age of the state at which the broadcast is due, in seconds; no other one of the generation has the same.
+        var age: Int64
         /// Whether it ends the cards, because the surface was withdrawn with the generation.
         var isEnd: Bool
         var update: Update

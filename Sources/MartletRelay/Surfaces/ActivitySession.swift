@@ -276,8 +276,8 @@ struct ActivitySession: Sendable, Hashable, Codable {
 
     // MARK: Channels
 
-    /// Sends the broadcast that is due: each generation once, once more for the phones whose starts were late, and then
-    /// before the content is marked as outdated.
+    /// Sends the broadcast that is due: each generation once, again for phones whose starts were late, and then before
+    /// the content is marked as outdated.
     private mutating func sendBroadcast(
         on channel: SurfaceChannel,
         of start: AssumedActivity.Start,
@@ -289,14 +289,14 @@ struct ActivitySession: Sendable, Hashable, Codable {
             return []
         }
         var actions: [Action] = []
-        let isNew = lastBroadcast(of: state, on: channel, start) == nil
+        let isNew = lastAge(of: state, on: channel, start) == nil
         if isNew, let request = broadcast?.request { actions.append(.cancel(request)) }
         let isImportant = isNew && desired != nil && state.isUrgent && budget.takeUpdate(at: now)
         lastTimestamp = max(lastTimestamp, channelTimestamp)
         let request = nextRequest()
         let new = Broadcast(
             channel: channel,
-            number: ActivitySession.broadcastNumber(of: state.changedAt, at: now),
+            age: state.broadcastAge(at: now, to: start),
             isEnd: desired == nil,
             update: Update(
                 generation: state.generation,

@@ -51,12 +51,12 @@ extension SurfacePlan.Send {
 extension StoredSurface {
     /// Returns the identifier of a broadcast, which is the same in each session; nil if it cannot be hashed.
     func id(of broadcast: ActivitySession.Broadcast) -> APNsID? {
-        broadcastID(on: broadcast.channel, generation: Int64(broadcast.update.generation), broadcast.number)
+        broadcastID(on: broadcast.channel, generation: Int64(broadcast.update.generation), age: broadcast.age)
     }
 
-    /// Returns the identifier of the broadcast of a generation with a number.
-    func broadcastID(on channel: SurfaceChannel, generation: Int64, _ broadcast: Int64) -> APNsID? {
-        let place = "broadcast \(generation) \(broadcast) \(channel.id)"
+    /// Returns the identifier of the broadcast of a generation that is due at an age.
+    func broadcastID(on channel: SurfaceChannel, generation: Int64, age: Int64) -> APNsID? {
+        let place = "broadcast \(generation) \(age) \(channel.id)"
         return APNsID(app: surface.app, idempotencyKey: "surface \(number)", place)
     }
 }

@@ -329,7 +329,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         case .update(let update):
             guard case .live(let card) = activity.assumed.phase else { return false }
             return card.shown < update.generation
-        case .broadcast(let broadcast): return broadcast.number == 0 && !broadcast.isEnd
+        case .broadcast(let broadcast): return broadcast.age == 0 && !broadcast.isEnd
         case .notification, .background, .widgets, .control: return true
         }
     }

@@ -178,8 +178,11 @@ struct SurfaceBench {
     /// The pushes that Apple has received for a token: the event of a Live Activity, or the push type, and the title.
     func received(by token: String) async -> [String] { await received { $0.deviceToken == token } }
 
-    /// The broadcasts that Apple has received for a channel: the event and the title.
-    func received(on channel: SurfaceChannel) async -> [String] { await received { $0.channel == channel.id } }
+    /// The broadcasts that Apple has received for a channel, without repetitions for phones that have joined late: the
+    /// event and the title.
+    func received(on channel: SurfaceChannel) async -> [String] {
+        await received { $0.channel == channel.id }.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+    }
 
     private func received(where isWanted: (ReceivedPush) -> Bool) async -> [String] {
         await relay.apple.pushes.filter(isWanted).map { push in

@@ -33,7 +33,7 @@ struct SurfaceChannelTests {
         bench.show(.activity(2, isUrgent: true, on: channel))
         let first = try #require(bench.broadcast)
         #expect(bench.plan.sends.count == 1 && bench.plan.sends.first?.token == nil)
-        #expect(first.update.generation == 2 && first.update.priority == 10 && first.number == 0 && !first.isEnd)
+        #expect(first.update.generation == 2 && first.update.priority == 10 && first.age == 0 && !first.isEnd)
         bench.step()
         #expect(bench.plan.sends.isEmpty)
         // The earlier one is not needed if it still waits.
@@ -60,12 +60,29 @@ struct SurfaceChannelTests {
         try bench.goLive(on: channel)
         bench.show(.activity(2, isUrgent: true, on: channel))
         let changedAt = bench.now
-        for (number, time) in [(1, 660), (2, 7_560), (3, 14_460)] as [(Int64, Int64)] {
-            #expect(bench.plan.dueAt == (changedAt + time) * 1_000)
-            bench.now = changedAt + time
+        for age: Int64 in [660, 7_560, 14_460] {
+            #expect(bench.plan.dueAt == (changedAt + age) * 1_000)
+            bench.now = changedAt + age
             bench.step()
-            #expect(bench.broadcast?.number == number && bench.broadcast?.update.priority == 5)
+            #expect(bench.broadcast?.age == age && bench.broadcast?.update.priority == 5)
         }
+    }
+
+    @Test func `a state is broadcast again for a card that has joined late`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.report([.startToken("start")])
+        bench.show(.activity(1, on: channel))
+        let start = try #require(bench.plan.sends.first?.id)
+        bench.show(.activity(2, isUrgent: true, on: channel))
+        #expect(bench.plan.sends.isEmpty)
+        let changedAt = bench.now
+        bench.now += 12
+        bench.step([SessionResult(id: start, state: .delivered, status: 200, endedAt: bench.now * 1_000)])
+        #expect(bench.broadcast?.age == 0 && bench.plan.dueAt == (changedAt + 30) * 1_000)
+        bench.now = changedAt + 40
+        bench.step()
+        // As for all cards that have joined in the same interval.
+        #expect(bench.broadcast?.age == 30 && bench.plan.dueAt == (changedAt + 660) * 1_000)
     }
 
     @Test func `a broadcast of another session counts`() throws {

@@ -144,7 +144,7 @@ import Testing
         for isEnd in [false, true] {
             let broadcast = ActivitySession.Broadcast(
                 channel: channel,
-                number: 0,
+                age: 0,
                 isEnd: isEnd,
                 update: ActivitySession.Update(
                     generation: 3,

@@ -84,7 +84,8 @@ struct SurfaceSessionBench {
         try report([.startToken("start")])
         show(.activity(1, on: channel))
         try settle()
-        now += 2
+        // Before that, the card may not have joined.
+        now += 10
         try report([card(nil)])
     }
 
