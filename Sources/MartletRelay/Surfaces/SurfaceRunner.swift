@@ -313,17 +313,18 @@ actor SurfaceRunner {
             markReady(built.steps)
             throw error
         }
-        let pause = record(stored, to: built, of: due)
+        let pause = record(stored, to: built, of: due.count)
         await rest(since: start, free: buildTime)
         return hadDueSessions && pause == SurfaceRunner.idleInterval ? .zero : pause
     }
 
-    /// Records the answers of the outbox to steps; returns the time until the next ones.
-    private func record(_ answer: StoredSteps, to built: SurfaceSteps, of due: [DueSession]) -> Duration {
+    /// Records the answers of the outbox to the steps of a number of sessions; returns the time until the next ones.
+    private func record(_ answer: StoredSteps, to built: SurfaceSteps, of dueCount: Int) -> Duration {
         var stored: [SurfaceSteps.Step] = []
         var spent = built.budgets
         var sent = built.broadcasts
-        for (result, (step, session)) in zip(answer.results, zip(built.steps, due)) {
+        for (result, step) in zip(answer.results, built.steps) {
+            let session = step.due
             // What is decided again takes from the budget again.
             guard result == .stored else {
                 spent[session.installation.number] = nil
@@ -339,8 +340,9 @@ actor SurfaceRunner {
         markReady(stored)
         dispatcher.assumeIsolated { $0.recordRemoval(of: answer.cancelled) }
         if answer.results.contains(.full) { return SurfaceRunner.fullInterval }
-        // The sessions of cancelled pushes are due.
-        return hasDueSessions || !answer.cancelled.isEmpty ? .zero : SurfaceRunner.idleInterval
+        // The sessions of cancelled pushes are due, and those without a step still are.
+        let hasMore = hasDueSessions || !answer.cancelled.isEmpty || built.steps.count < dueCount
+        return hasMore ? .zero : SurfaceRunner.idleInterval
     }
 
     private func record(_ step: SurfaceSteps.Step, of stored: StoredSurface) {

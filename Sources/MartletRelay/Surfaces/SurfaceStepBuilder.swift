@@ -7,9 +7,12 @@ internal import MartletHTTPServer
 internal import MartletOutbox
 
 /// The steps of sessions that are due, in the order of the sessions.
+///
+/// A session has none while the outbox has not stored the broadcast of another one on which it depends.
 struct SurfaceSteps: Sendable {
     /// A step with what it reports.
     struct Step: Sendable {
+        let due: DueSession
         var step: SessionStep
         /// The reasons why pushes could not be built, or nothing could be decided.
         var problems: [String]
@@ -47,6 +50,8 @@ struct SurfaceStepBuilder {
     private let renderers: [Lane: SnapshotRenderer]
     /// The time in milliseconds since 1970.
     private let now: Int64
+    /// The broadcasts of the surfaces that are stored.
+    private let stored: [Int64: SentBroadcasts]
     private var generator: SplitMix64
     private var built = BuiltPushes()
     /// The contents of the surfaces, by their numbers.
@@ -67,6 +72,7 @@ struct SurfaceStepBuilder {
     ) {
         self.apps = apps
         self.renderers = renderers
+        stored = broadcasts
         result = SurfaceSteps(budgets: budgets, broadcasts: broadcasts)
         self.generator = generator
         self.now = now
@@ -79,7 +85,7 @@ struct SurfaceStepBuilder {
     ///   - apps: The apps in the current configuration.
     ///   - renderers: The renderers of the lanes.
     ///   - budgets: The budgets of the installations; one that is missing is full.
-    ///   - broadcasts: The known broadcasts of the surfaces.
+    ///   - broadcasts: The known broadcasts of the surfaces, which are stored.
     ///   - generator: The generator of identifiers.
     ///   - now: The time in milliseconds since 1970.
     /// - Returns: The steps in the order of the sessions.
@@ -102,10 +108,8 @@ struct SurfaceStepBuilder {
             budgets: even.budgets.merging(other.budgets) { first, _ in first },
             broadcasts: even.broadcasts.merging(other.broadcasts) { $0.merging($1) }
         )
-        var halves = [even.steps.makeIterator(), other.steps.makeIterator()]
-        for session in due {
-            if let step = halves[session.half].next() { result.steps.append(step) }
-        }
+        let steps = Dictionary((even.steps + other.steps).map { ($0.due.session.number, $0) }) { first, _ in first }
+        result.steps = due.compactMap { steps[$0.session.number] }
         return result
     }
 
@@ -143,11 +147,11 @@ struct SurfaceStepBuilder {
     /// Adds a step that only records results.
     private mutating func addUndecided(_ due: DueSession, _ state: inout SurfaceSessionState) {
         state.record(due.session.results)
-        append(SessionStep(of: due, state: state.stored, dueAt: now + Self.undecidedWait))
+        append(SessionStep(of: due, state: state.stored, dueAt: now + Self.undecidedWait), due)
     }
 
-    private mutating func append(_ step: SessionStep) {
-        result.steps.append(SurfaceSteps.Step(step: step, problems: problems, staleness: staleness))
+    private mutating func append(_ step: SessionStep, _ due: DueSession) {
+        result.steps.append(SurfaceSteps.Step(due: due, step: step, problems: problems, staleness: staleness))
     }
 
     /// Adds the step that brings a content to the phone.
@@ -168,24 +172,33 @@ struct SurfaceStepBuilder {
             addUndecided(due, &state)
             return
         }
-        append(step(of: &state, content, due, builder))
+        let budget = result.budgets[due.installation.number]
+        if let step = step(of: &state, content, due, builder) {
+            append(step, due)
+        } else {
+            result.budgets[due.installation.number] = budget
+        }
     }
 
     /// Decides about a session until each push that it sends can be built.
+    ///
+    /// Returns nil if another session sends the same broadcast in this round: the outbox may not store its step.
     private mutating func step(
         of state: inout SurfaceSessionState,
         _ content: SurfaceContent?,
         _ due: DueSession,
         _ builder: SurfacePushBuilder
-    ) -> SessionStep {
+    ) -> SessionStep? {
         var (plan, pushes, cancelled, results) = (SurfacePlan(), [OutboxPush](), [APNsID](), due.session.results)
         for _ in 0..<Self.decisionLimit {
             plan = decide(&state, content, due, results)
             cancelled += plan.cancelled
             results = []
             for send in plan.sends {
-                if isSent(send, of: due.surface) {
+                if isBroadcast(send, of: due.surface, in: stored) {
                     results.append(SessionResult(id: send.id, state: .cancelled, status: nil, endedAt: now))
+                } else if isBroadcast(send, of: due.surface, in: result.broadcasts) {
+                    return nil
                 } else if let push = push(of: send, by: builder) {
                     pushes.append(push)
                     record(send, of: due.surface)
@@ -264,10 +277,14 @@ struct SurfaceStepBuilder {
         return state
     }
 
-    /// Returns whether a push is a broadcast that another session has sent.
-    private func isSent(_ send: SurfacePlan.Send, of surface: StoredSurface) -> Bool {
+    /// Returns whether a push is one of known broadcasts, which another session has sent.
+    private func isBroadcast(
+        _ send: SurfacePlan.Send,
+        of surface: StoredSurface,
+        in broadcasts: [Int64: SentBroadcasts]
+    ) -> Bool {
         guard case .broadcast = send.content else { return false }
-        return result.broadcasts[surface.number]?.contains(send.id) ?? false
+        return broadcasts[surface.number]?.contains(send.id) ?? false
     }
 
     /// Records a push to Live Activities on a channel.
