@@ -23,6 +23,7 @@ class Owner:
     user: str
     tags: list[str] = dataclasses.field(default_factory=list)
     allows_activities: bool = True
+    system_version: str = "26.1"
     is_online: bool = True
     # The surfaces whose card the owner has removed.
     removed: set[str] = dataclasses.field(default_factory=set)
@@ -56,7 +57,8 @@ class Phones:
         """Lets the apps of new phones enroll, and waits until the relays know all that they report."""
         self.owners += owners
         self.ask("enroll", key=KEY, relays=[relay.port for relay in relays], owners=[
-            {"user": owner.user, "tags": owner.tags, "live-activities": owner.allows_activities} for owner in owners])
+            {"user": owner.user, "tags": owner.tags, "live-activities": owner.allows_activities,
+             "system-version": owner.system_version} for owner in owners])
         wait_until_none("phones that have not enrolled", lambda: [
             phone["user"] for phone in self.show() if not phone["settled"]])
 
@@ -78,8 +80,8 @@ class Phones:
 class Surface:
     """A surface, which a back end stores at the first relay that acknowledges it."""
 
-    def __init__(self, id, to, phones, includes):
-        self.id, self.to, self.phones = id, to, phones
+    def __init__(self, id, to, phones, includes, channel=None):
+        self.id, self.to, self.phones, self.channel = id, to, phones, channel
         # The indices of the phones of its audience.
         self.audience = [index for index, owner in enumerate(phones.owners) if includes(owner)]
         self.number, self.title = 0, None
@@ -92,7 +94,8 @@ class Surface:
         snapshot = {"schemaVersion": "5", "id": f"{self.id}@{self.number}", "surfaceId": self.id, "kind": ACTIVITY,
                     "updatedAt": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()), "state": "active",
                     ACTIVITY: content}
-        self.ask(relays, "PUT", json.dumps({"to": self.to, "snapshots": [snapshot]}))
+        channel = {"channel": self.channel} if self.channel else {}
+        self.ask(relays, "PUT", json.dumps({"to": self.to, "snapshots": [snapshot], **channel}))
         self.expect({"headline": title, "subhead": content["body"], "progress": 0.5, "stage": "inProgress"})
 
     def withdraw(self, relays):
@@ -131,6 +134,14 @@ class Surface:
                 return accounts
             accounts |= {each["user"]: each["kinds"] for each in page["installations"]}
             cursor = page["cursor"]
+
+
+def create_channel(relay):
+    """Creates a channel that stores the last broadcast, and returns the member of surfaces on it."""
+    status, text = relay.ask("POST", f"/v1/apps/{APP}/channels", json.dumps({"message-storage-policy": 1}))
+    if status != 201:
+        raise SystemExit(f"{NAME}: the relay answers {status} to the request for a channel: {text}")
+    return {"id": json.loads(text)["channel"], "message-storage-policy": 1}
 
 
 def wait_until_none(name, find):

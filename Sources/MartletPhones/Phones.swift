@@ -109,6 +109,7 @@ actor Phones {
                 send: { request in try await relays.send(request) }
             )
             await client.signIn(user)
+            if let version = owner["system-version"]?.stringValue { await client.report([.systemVersion: version]) }
             add(user, client, allowsLiveActivities: owner["live-activities"] != JSONValue.bool(false))
         }
     }
@@ -182,6 +183,13 @@ actor Phones {
     /// Delivers each push that the simulator accepts.
     private func deliver(_ pushes: AsyncStream<ReceivedPush>) async {
         for await push in pushes where push.status == 200 {
+            if let channel = push.channel {
+                for index in phones.indices {
+                    phones[index].system.receive(push.payload, headers: push.headers, on: channel, at: Date())
+                    takeReports(of: index)
+                }
+                continue
+            }
             guard let token = push.token, let index = owners[token] else { continue }
             let answer = phones[index].system.receive(push.payload, headers: push.headers, to: token, at: Date())
             takeReports(of: index)

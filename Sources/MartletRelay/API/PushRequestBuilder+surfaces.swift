@@ -40,6 +40,14 @@ extension SurfaceContent {
                 "attributes-type": event == "start" ? .string(attributesType) : nil,
             ])
         }
+        if let channel {
+            requests += ["update", "end"].map { event in
+                JSONValue.members([
+                    "channel": .string(channel.id.rawValue), "snapshot": snapshot.json, "event": .string(event),
+                    "priority": .integer(10), "stale-date": .whole(now / 1_000),
+                ])
+            }
+        }
         // The one of the surface is checked as a snapshot of its own.
         if self.snapshot(.notification) == nil, let notification {
             requests.append(["to": "00", "snapshot": notification.json])

@@ -274,7 +274,8 @@ extension PushLint.Place {
 }
 
 extension PushRequest.Destination {
-    fileprivate func stored(bundle: String) -> PushDestination {
+    /// Returns the destination in the outbox, for an app with a bundle identifier.
+    func stored(bundle: String) -> PushDestination {
         switch self {
         case .device(let token): .device(token)
         case .channel(let channel): .channel(channel, bundle: bundle)

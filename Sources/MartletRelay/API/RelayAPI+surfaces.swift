@@ -79,7 +79,7 @@ extension RelayAPI {
             let app = try await call.configuredApp(try call.app())
             let id = try call.surfaceID()
             let condition = try SurfacePrecondition(call.fields)
-            let request = try SurfaceRequest(try call.json(), of: id, at: call.parts.now)
+            let request = try SurfaceRequest(try call.json(), of: id, in: app, at: call.parts.now)
             let surface = try request.surface(id, of: app.name, by: call.caller.name)
             var builder = try await call.parts.intake.requestBuilder(for: call)
             try builder.checkPushes(of: request.content, in: app)
@@ -95,7 +95,8 @@ extension RelayAPI {
             problems: [404, 503]
         ) { (call) throws(APIProblem) in
             let stored = try await call.storedSurface()
-            return stored.answer(to: call.caller, hasSnapshots: true)
+            let problem = try await call.broadcastProblem(of: stored)
+            return stored.answer(to: call.caller, hasSnapshots: true, problem: problem)
         },
         Route(
             method: "GET",
@@ -115,11 +116,15 @@ extension RelayAPI {
                 try await store.sessions(of: surface, after: after, limit: limit)
             }
             let content = surface.content
+            let states = found.map(\.currentState)
+            let broadcasts = try await call.statuses(of: states.compactMap(\.activity.broadcast), to: surface)
             let showsUser = call.caller.scopes.contains(.installations)
             return .json([
                 "revision": .whole(surface.revision), "changed-at": .whole(surface.changedAt),
                 "spreading": .bool(surface.cursor != nil),
-                "installations": .array(found.map { $0.json(of: content, showsUser: showsUser) }),
+                "installations": .array(
+                    zip(found, states).map { $0.json($1, of: content, broadcasts, showsUser: showsUser) }
+                ),
                 "cursor": .whole(found.last?.installation.number ?? after),
             ])
         },
@@ -178,6 +183,34 @@ extension APICall<RelayAPI.Service> {
         let stored = try await parts.read(await store.surface(id, of: app))
         guard let stored else { throw APIProblem.unknownSurface(id) }
         return stored
+    }
+
+    /// Returns the statuses of broadcasts, of which the sessions of a surface have few different ones.
+    fileprivate func statuses(
+        of broadcasts: [ActivitySession.Broadcast],
+        to surface: StoredSurface
+    ) async throws(APIProblem) -> [APNsID: PushStatus] {
+        let (outbox, app) = (parts.outbox, surface.surface.app)
+        var statuses: [APNsID: PushStatus] = [:]
+        for id in Set(broadcasts.compactMap { surface.id(of: $0) }) {
+            statuses[id] = try await parts.read(await outbox.status(of: id, of: app))
+        }
+        return statuses
+    }
+
+    /// Returns the reason why Apple has refused the newest broadcast of a surface; nil if it has not.
+    fileprivate func broadcastProblem(of surface: StoredSurface) async throws(APIProblem) -> String? {
+        guard let channel = surface.content?.channel else { return nil }
+        let state = ActivitySession.Desired(generation: 0, isUrgent: false, changedAt: surface.changedAt / 1_000)
+        for age in [state.broadcastAge(at: parts.now / 1_000), 0] {
+            guard let id = surface.broadcastID(on: channel, generation: surface.revision, age: age) else { continue }
+            let (outbox, app) = (parts.outbox, surface.surface.app)
+            guard let status = try await parts.read(await outbox.status(of: id, of: app)) else { continue }
+            guard let outcome = status.outcome, outcome.state == .refused else { return nil }
+            let reason = outcome.reason.map { ": \($0)" } ?? ""
+            return "Apple has refused a broadcast to the channel\(reason): store the surface with a channel that exists"
+        }
+        return nil
     }
 
     /// Brings a changed surface to phones, and returns the answer to the change; the error is that the store has

@@ -24,14 +24,16 @@ struct SurfaceRequest {
     /// - Parameters:
     ///   - json: The body.
     ///   - id: The identifier of the surface, which the snapshots must have.
+    ///   - app: The app.
     ///   - now: The time in milliseconds since 1970.
     /// - Throws: ``APIProblem`` with the place of the first mistake.
-    init(_ json: JSONValue, of id: String, at now: Int64) throws(APIProblem) {
+    init(_ json: JSONValue, of id: String, in app: RelayConfiguration.App, at now: Int64) throws(APIProblem) {
         let body = JSONField<APIProblem>(PushRequest.withoutNulls(json), named: "the body")
         try body.checkMembers(SurfaceRequest.members)
         try body["to"].checkMembers(AudienceRequest.targets)
         audience = try SurfaceAudience(AudienceRequest(body["to"]).target)
-        content = try SurfaceContent(body)
+        var content = try SurfaceContent(body)
+        content.channel = try content.channel?.resolved(in: app, body["channel"])
         for (index, snapshot) in content.snapshots.enumerated() where !snapshot.surfaceID.utf8.elementsEqual(id.utf8) {
             throw body["snapshots"][index]["surfaceId"].error("must be \(ShownValue.quoted(id)), as in the path")
         }
@@ -40,6 +42,7 @@ struct SurfaceRequest {
             throw body["ends-at"].error("must be in the future: more than \(now / 1_000) (found \(end))")
         }
         endsAt = end.map { $0 * 1_000 }
+        self.content = content
     }
 
     /// Returns the surface to store; the error is that it is too long, or that it cannot be hashed.

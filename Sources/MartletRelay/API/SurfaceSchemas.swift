@@ -22,7 +22,18 @@ enum SurfaceSchemas {
         "attributes-type": {"type": "string", "pattern": "^[!-~]{1,128}$",
           "description": "The app's type of attributes of the Live Activity; SurfaceActivityAttributes by default"},
         "control": {"type": "string", "pattern": "^[!-~]{1,128}$",
-          "description": "The kind of the control, whose token gets a push that reloads it"}
+          "description": "The kind of the control, whose token gets a push that reloads it"},
+        "channel": {
+          "type": "object", "additionalProperties": false, "required": ["id"],
+          "description": "The broadcast channel that Live Activities join when they are started, if the phone can",
+          "properties": {
+            "id": {"type": "string", "minLength": 1},
+            "message-storage-policy": {"enum": [0, 1], "default": 0,
+              "description": "As the channel was created: 1 if Apple stores the most recent broadcast"},
+            "environment": {"enum": ["production", "development"], "description": "The app's first by default"},
+            "bundle-id": {"type": "string", "minLength": 1, "description": "The app's first by default"}
+          }
+        }
         """#
 
     private static let endsAt = #"""
@@ -65,7 +76,8 @@ enum SurfaceSchemas {
               "created-at": {"$ref": "#/components/schemas/Milliseconds"},
               "changed-at": {"$ref": "#/components/schemas/Milliseconds"},
               "withdrawn-at": {"$ref": "#/components/schemas/Milliseconds"},
-              "problem": {"type": "string", "description": "Why nothing is sent for it; absent if pushes are"},
+              "problem": {"type": "string",
+                "description": "Why nothing is sent for it, or why Apple has refused a broadcast; absent for none"},
               \#(content)
             }
           },
@@ -132,7 +144,9 @@ enum SurfaceSchemas {
               "since": {"$ref": "#/components/schemas/Milliseconds",
                 "description": "The time since which that is assumed, or at which Apple accepted an unconfirmed start"},
               "state": {"enum": \#(states),
-                "description": "unconfirmed: Apple accepted the start, and the app has not reported the Live Activity"},
+                "description": "unconfirmed: not reported by the app. broadcast: not on phones that were offline"},
+              "channel": {"const": true,
+                "description": "Broadcasts on a channel update the Live Activity; absent if pushes to its token do"},
               "reason": {"enum": \#(reasons),
                 "description": "Why the phone does not show the desired revision; absent without a cause but time"}
             }

@@ -49,6 +49,7 @@ extension PushRequestBuilder {
         guard let token = try? DeviceToken(hex: "00"), let lane = app.lanes.first,
             let renderer = clients[lane]?.renderer
         else { return }
-        _ = try push(of: request, nil, to: .device(token), lane, app.bundleIDs[0], nil, renderer)
+        let destination = request.destinations.first ?? .device(token)
+        _ = try push(of: request, nil, to: destination, lane, app.bundleIDs[0], nil, renderer)
     }
 }

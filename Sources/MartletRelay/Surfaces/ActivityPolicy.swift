@@ -20,6 +20,11 @@ struct ActivityPolicy: Sendable, Hashable {
     var refreshLead: Int64 = 300
     /// The time for which APNs stores a start for a phone that is offline, as its `apns-expiration` says.
     var startExpiration: Int64 = 600
+    /// The time after an accepted start in which a phone that is online has joined the channel of the card.
+    var joinTime: Int64 = 5
+    /// The time after a change in which a start with the content before may reach a phone that was offline; then the
+    /// change is broadcast again.
+    var lateStart: Int64 = 660
     /// The time after an accepted start in which the token of the card usually arrives; urgent changes after that are
     /// sent as alerts.
     var tokenWait: Int64 = 300

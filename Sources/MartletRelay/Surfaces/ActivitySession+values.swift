@@ -31,6 +31,25 @@ extension ActivitySession {
         var generation: Int
         /// Whether the change matters to the user now, rather than when the phone next has time.
         var isUrgent: Bool
+        /// The time of the change, in seconds since 1970.
+        var changedAt: Int64 = 0
+        /// The channel that a card joins with its start; nil for a card with an update token.
+        var channel: SurfaceChannel?
+    }
+
+    /// A broadcast, which updates or ends all cards of the surface on a channel.
+    ///
+    /// The session of each card on the channel decides on the same broadcast by itself, and the relay sends the first.
+    struct Broadcast: Sendable, Hashable, Codable {
+        var channel: SurfaceChannel
+        /// The age of the state at which the broadcast is due, in seconds; no other one of the generation has the same.
+        var age: Int64
+        /// Whether it ends the cards, because the surface was withdrawn with the generation.
+        var isEnd: Bool
+        var update: Update
+        var sentAt: Int64
+        /// The number of its request while its result is not known.
+        var request: Int?
     }
 
     /// The reason a desired surface is not shown on the phone; the raw values are those in JSON.
@@ -64,19 +83,22 @@ extension ActivitySession {
     /// A push to send, with the number of its request for ``record(_:of:at:)``, and its token.
     enum Action: Sendable, Hashable {
         /// Starts a card. Starts of a surface share one collapse identifier, so that a stored one is replaced.
-        case start(Int, DeviceToken, generation: Int, timestamp: Int64)
+        case start(Int, DeviceToken, generation: Int, timestamp: Int64, channel: SurfaceChannel? = nil)
         /// Updates the card.
         case update(Int, DeviceToken, Update)
         /// Ends the card with the content that it has, and removes it from the screen.
         case end(Int, DeviceToken, timestamp: Int64)
+        /// Updates or ends all cards on a channel, unless another session has sent the broadcast.
+        case broadcast(Int, Broadcast)
         /// Sends an alert with the content, in place of the Live Activity.
         case alert(generation: Int)
-        /// Cancels the start or the update with this request if it has not been sent; its result follows in any case.
+        /// Cancels the start, the update or the broadcast with this request if it has not been sent; its result follows
+        /// in any case.
         case cancel(Int)
     }
 
     /// An update of a card.
-    struct Update: Sendable, Hashable {
+    struct Update: Sendable, Hashable, Codable {
         var generation: Int
         /// The value of `timestamp`, in seconds since 1970.
         var timestamp: Int64

@@ -11,6 +11,8 @@
 struct ActivitySession: Sendable, Hashable, Codable {
     /// The state that the surface shall show; nil when it shall not be on the phone.
     private(set) var desired: Desired?
+    /// The state with which the surface was withdrawn from all phones; nil while other phones may show it.
+    private(set) var withdrawal: Desired?
     /// The assumed state of the phone.
     private(set) var assumed = AssumedActivity()
     /// The reason no card is on the phone, although the surface is desired; nil otherwise.
@@ -19,26 +21,32 @@ struct ActivitySession: Sendable, Hashable, Codable {
     ///
     /// The next one is higher, whichever card it is for.
     private(set) var lastTimestamp: Int64 = 0
+    /// The newest broadcast to the channel of the card, by this session or another one; nil for none.
+    private(set) var broadcast: Broadcast?
     /// The highest generation for which an alert was sent in place of the Live Activity.
     private var alertedGeneration = 0
     /// The start that is not repeated with the same content.
     private var heldStart: HeldStart?
     private var lastRequest = 0
 
-    private var policy: ActivityPolicy { AssumedActivity.policy }
+    var policy: ActivityPolicy { AssumedActivity.policy }
 
     // MARK: Events
 
-    /// Changes the desired state; a generation that is not newer is ignored.
+    /// Changes the desired state; an older generation is ignored.
     mutating func desire(_ new: Desired) {
-        guard new.generation > desired?.generation ?? 0 else { return }
+        guard new.generation >= desired?.generation ?? 0 else { return }
         if desired == nil { assumed.isRemovedByUser = false }
         desired = new
     }
 
     /// Records that the surface shall no longer be on the phone.
-    mutating func withdraw() {
+    ///
+    /// - Parameter state: The state with which the surface was withdrawn from all phones, so that a broadcast ends the
+    ///   cards on a channel; nil if only this phone has left the audience.
+    mutating func withdraw(_ state: Desired? = nil) {
         desired = nil
+        withdrawal = state
         absence = nil
         alertedGeneration = 0
         heldStart = nil
@@ -60,6 +68,11 @@ struct ActivitySession: Sendable, Hashable, Codable {
     /// The report of the app is recorded first, so that the result of a push to a token that the app has replaced is
     /// recognized.
     mutating func record(_ result: SurfacePushResult, of request: Int, at time: Int64) {
+        if broadcast?.request == request {
+            // One that was not sent is made up for by the next.
+            broadcast?.request = nil
+            return
+        }
         if result == .refused, let start = assumed.start(of: request) {
             heldStart = HeldStart(generation: start.generation, reason: .refused)
         }
@@ -73,8 +86,14 @@ struct ActivitySession: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - now: The time in seconds since 1970.
     ///   - budget: The starts and urgent updates that the installation may still have.
+    ///   - channelTimestamp: The newest known timestamp of the cards of the surface on channels: that of a broadcast is
+    ///     greater.
     /// - Returns: The pushes, each with the number of its request.
-    mutating func actions(at now: Int64, within budget: inout ActivityBudget) -> [Action] {
+    mutating func actions(
+        at now: Int64,
+        within budget: inout ActivityBudget,
+        above channelTimestamp: Int64 = 0
+    ) -> [Action] {
         var actions = endSuperseded(at: now)
         if case .unconfirmed(let start) = assumed.phase, now >= start.at + policy.longestLife {
             if let desired {
@@ -83,11 +102,18 @@ struct ActivitySession: Sendable, Hashable, Codable {
             }
             assumed.abandon(start, at: now)
         }
+        actions += forgetEnded(at: now)
         absence = nil
         switch assumed.phase {
         case .none: actions += start(at: now, within: &budget)
         case .starting(let start, let request): actions += cancel(start, request)
-        case .unconfirmed(let start): actions += alertUnconfirmed(start, at: now)
+        case .unconfirmed(let start):
+            if let channel = start.channel {
+                actions += sendBroadcast(on: channel, of: start, at: now, within: &budget, above: channelTimestamp)
+                actions += restart(start, at: now, within: &budget)
+            } else {
+                actions += alertUnconfirmed(start, at: now)
+            }
         case .live(let card): actions += maintain(card, at: now, within: &budget)
         case .ending: break
         }
@@ -131,10 +157,22 @@ struct ActivitySession: Sendable, Hashable, Codable {
             return alert(desired, because: heldStart.reason)
         }
         guard budget.takeStart(at: now) else { return alert(desired, because: .startBudgetSpent) }
+        return [sendStart(desired, to: token, at: now)]
+    }
+
+    /// Sends a start, with the channel unless the phone has shown no card of a start with it.
+    private mutating func sendStart(_ desired: Desired, to token: DeviceToken, at now: Int64) -> Action {
+        let channel = desired.channel == assumed.unusableChannel ? nil : desired.channel
+        let start = AssumedActivity.Start(generation: desired.generation, token: token, channel: channel, at: now)
         let request = nextRequest()
-        let start = AssumedActivity.Start(generation: desired.generation, token: token, at: now)
         assumed.phase = .starting(start, request)
-        return [.start(request, token, generation: start.generation, timestamp: nextTimestamp(at: now))]
+        return .start(
+            request,
+            token,
+            generation: start.generation,
+            timestamp: nextTimestamp(at: now),
+            channel: channel
+        )
     }
 
     private mutating func cancel(_ start: AssumedActivity.Start, _ request: Int) -> [Action] {
@@ -188,9 +226,11 @@ struct ActivitySession: Sendable, Hashable, Codable {
             )
             actions.append(.update(request, card.sentTo, update))
         }
-        if let token = assumed.startToken?.token, let time = restartTime(of: card, desired), now >= time,
+        if let token = assumed.startToken?.token, card.successor == nil,
+            let time = restartTime(ofCardFrom: card.startedAt, desired), now >= time,
             budget.takeStart(at: now)
         {
+            // With an update token, as the card that it replaces.
             let start = AssumedActivity.Start(generation: desired.generation, token: token, at: now)
             let request = nextRequest()
             card.successor = AssumedActivity.Successor(start: start, request: request)
@@ -226,13 +266,78 @@ struct ActivitySession: Sendable, Hashable, Codable {
         return desired.isUrgent ? card.sentAt : card.sentAt + policy.updateInterval
     }
 
-    /// The time of the start of a successor; nil for none.
-    private func restartTime(of card: AssumedActivity.Card, _ desired: Desired) -> Int64? {
-        guard card.successor == nil, assumed.startToken != nil, assumed.isAllowed,
-            desired.generation > heldStart?.generation ?? 0
-        else { return nil }
-        return card.startedAt + policy.restartAfter
+    /// The time at which a card is replaced, because the system will end it; nil if it cannot be.
+    func restartTime(ofCardFrom startedAt: Int64, _ desired: Desired) -> Int64? {
+        guard assumed.startToken != nil, assumed.isAllowed, desired.generation > heldStart?.generation ?? 0 else {
+            return nil
+        }
+        return startedAt + policy.restartAfter
     }
+
+    // MARK: Channels
+
+    /// Sends the broadcast that is due: each generation once, again for phones whose starts were late, and then before
+    /// the content is marked as outdated.
+    private mutating func sendBroadcast(
+        on channel: SurfaceChannel,
+        of start: AssumedActivity.Start,
+        at now: Int64,
+        within budget: inout ActivityBudget,
+        above channelTimestamp: Int64
+    ) -> [Action] {
+        guard let state = desired ?? withdrawal, let time = broadcastTime(on: channel, of: start), now >= time else {
+            return []
+        }
+        var actions: [Action] = []
+        let isNew = lastAge(of: state, on: channel, start) == nil
+        if isNew, let request = broadcast?.request { actions.append(.cancel(request)) }
+        let isImportant = isNew && desired != nil && state.isUrgent && budget.takeUpdate(at: now)
+        lastTimestamp = max(lastTimestamp, channelTimestamp)
+        let request = nextRequest()
+        let new = Broadcast(
+            channel: channel,
+            age: state.broadcastAge(at: now, to: start),
+            isEnd: desired == nil,
+            update: Update(
+                generation: state.generation,
+                timestamp: nextTimestamp(at: now),
+                priority: isImportant ? 10 : 5,
+                staleDate: now + policy.staleAfter
+            ),
+            sentAt: now,
+            request: request
+        )
+        broadcast = new
+        return actions + [.broadcast(request, new)]
+    }
+
+    /// Forgets the card that a broadcast has ended, because the surface is desired again.
+    ///
+    /// An end that is not sent yet would end the new card, too.
+    private mutating func forgetEnded(at now: Int64) -> [Action] {
+        guard desired != nil, case .unconfirmed(let start) = assumed.phase, let ended = broadcast, ended.isEnd,
+            ended.channel == start.channel
+        else { return [] }
+        assumed.abandon(start, at: now)
+        broadcast = nil
+        return ended.request.map { [.cancel($0)] } ?? []
+    }
+
+    /// Replaces a card on a channel before the system ends it; the app, or the system, ends the old one, which has no
+    /// token.
+    private mutating func restart(
+        _ start: AssumedActivity.Start,
+        at now: Int64,
+        within budget: inout ActivityBudget
+    ) -> [Action] {
+        guard let desired, let token = assumed.startToken?.token, let time = restartTime(of: start), now >= time,
+            budget.takeStart(at: now)
+        else { return [] }
+        assumed.abandon(start, at: now)
+        return [sendStart(desired, to: token, at: now)]
+    }
+
+    // MARK: Times
 
     /// Returns the time after `now` at which to ask for actions again, unless an event comes first; nil for none.
     ///
@@ -241,10 +346,16 @@ struct ActivitySession: Sendable, Hashable, Codable {
         switch assumed.phase {
         case .live(let card):
             guard let desired, card.request == nil || card.isSending(desired) else { return nil }
-            return min(updateTime(of: card, desired), restartTime(of: card, desired) ?? .max)
+            let restart = card.successor == nil ? restartTime(ofCardFrom: card.startedAt, desired) : nil
+            return min(updateTime(of: card, desired), restart ?? .max)
         case .unconfirmed(let start):
             let absence = assumed.absenceTime(of: start) ?? lookTime(of: start, after: now)
             let end = min(start.at + policy.longestLife, absence)
+            if let channel = start.channel {
+                // If only this phone has left the audience, the surface may be withdrawn meanwhile.
+                let broadcast = broadcastTime(on: channel, of: start) ?? now + policy.staleAfter - policy.refreshLead
+                return min(end, broadcast, restartTime(of: start) ?? .max)
+            }
             guard let desired, desired.isUrgent, !assumed.isRemovedByUser,
                 desired.generation > max(start.generation, alertedGeneration)
             else { return end }

@@ -61,6 +61,8 @@ extension AssumedActivity {
         let generation: Int
         /// The token; nil for a card that was not started by the session.
         let token: DeviceToken?
+        /// The channel that the card joins; nil for a card with an update token.
+        let channel: SurfaceChannel?
         /// The time of the start, and then of its acceptance, in seconds since 1970.
         private(set) var at: Int64
         /// Whether the start was asked to be cancelled before it is sent.
@@ -68,24 +70,29 @@ extension AssumedActivity {
         /// The identifier of the activity, once the app has reported it without an update token.
         var card: String?
 
-        init(generation: Int, token: DeviceToken?, at now: Int64) {
+        init(generation: Int, token: DeviceToken?, channel: SurfaceChannel? = nil, at now: Int64) {
             self.generation = generation
             self.token = token
+            self.channel = channel
             at = now
         }
 
-        /// Creates the start of a card that the app has reported, and whose update token is not known.
-        init(of running: RunningCard, at now: Int64) {
+        /// Creates the start of a card that the app has reported, and whose update token is not known; one that a push
+        /// has started may be on a channel.
+        init(of running: RunningCard, on channel: SurfaceChannel?, at now: Int64) {
             self.init(
                 generation: 0,
                 token: nil,
+                channel: running.isStartedByPush == false ? nil : channel,
                 at: running.startedAt(within: AssumedActivity.policy.longestLife, of: now)
             )
             card = running.id
         }
 
         /// Returns the start as APNs accepted it at a time.
-        func accepted(at now: Int64) -> Start { Start(generation: generation, token: token, at: now) }
+        func accepted(at now: Int64) -> Start {
+            Start(generation: generation, token: token, channel: channel, at: now)
+        }
     }
 
     /// The start of the card that shall replace a card before the system ends it.

@@ -13,8 +13,8 @@ struct AssumedActivity: Sendable, Hashable, Codable {
         case none
         /// A start is being sent, with the number of its request. Its acceptance leads to ``unconfirmed(_:)``.
         case starting(Start, Int)
-        /// The phone may show the card, which cannot be updated until its token arrives: APNs accepted its start, or
-        /// the app has reported it without a token.
+        /// The phone may show the card, which only a broadcast can update until its token arrives: APNs accepted its
+        /// start, or the app has reported it without a token.
         case unconfirmed(Start)
         /// The card is on the phone and its token is known.
         case live(Card)
@@ -29,6 +29,13 @@ struct AssumedActivity: Sendable, Hashable, Codable {
     private(set) var startToken: ReportedToken?
     /// The start token that APNs reported as unregistered last, and the time of that.
     private var unregisteredStart: ReportedToken?
+    /// The channel of the last card that was forgotten.
+    private var lastChannel: SurfaceChannel?
+    /// The time until which a card on that channel may be on the phone that the app has not reported, in seconds since
+    /// 1970.
+    private var lastChannelEnd: Int64 = 0
+    /// The channel of the last start that made no card, as when the channel does not exist.
+    private(set) var unusableChannel: SurfaceChannel?
     /// Whether the user allows Live Activities of the app.
     private(set) var isAllowed = true
     /// Whether the user has removed the last card.
@@ -113,7 +120,7 @@ struct AssumedActivity: Sendable, Hashable, Codable {
         let isRemoved = waiting == nil && ends.contains { $0.isByUser && $0.mayBeStartedByPush }
         switch phase {
         case .none:
-            if let waiting { phase = .unconfirmed(Start(of: waiting, at: now)) }
+            if let waiting { phase = .unconfirmed(Start(of: waiting, on: lastChannel, at: now)) }
         case .starting: isRemovedByUser = isRemovedByUser || isRemoved
         case .unconfirmed(var start):
             if let waiting {
@@ -124,14 +131,22 @@ struct AssumedActivity: Sendable, Hashable, Codable {
                 phase = .none
             } else {
                 isRemovedByUser = isRemovedByUser || isRemoved
-                if !isAllowed || hasMadeNoCard(start, at: now) { phase = .none }
+                guard isAllowed else {
+                    phase = .none
+                    return
+                }
+                guard hasMadeNoCard(start, at: now) else { return }
+                if !isRemovedByUser, let channel = start.channel { unusableChannel = channel }
+                abandon(start, at: now)
             }
         case .live(var card):
-            guard waiting == nil, let successor = card.successor, successor.isAccepted,
-                hasMadeNoCard(successor.start, at: now)
-            else { return }
-            card.successor = nil
-            phase = .live(card)
+            guard let successor = card.successor, successor.isAccepted else { return }
+            if let waiting {
+                adopt(waiting, of: successor.start, insteadOf: card)
+            } else if hasMadeNoCard(successor.start, at: now) {
+                card.successor = nil
+                phase = .live(card)
+            }
         case .ending: break
         }
     }
@@ -148,13 +163,28 @@ struct AssumedActivity: Sendable, Hashable, Codable {
         return isOver ? seenAt + Self.policy.reportDelay : nil
     }
 
-    /// Forgets a start whose card the system has ended by now.
+    /// Forgets a start whose card has ended by now, or never was on the phone.
     mutating func abandon(_ start: Start, at now: Int64) {
         if let card = start.card { forget(card, nil, at: now) }
+        if let channel = start.channel {
+            lastChannel = channel
+            if start.card == nil { lastChannelEnd = start.at + Self.policy.longestLife }
+        }
         phase = .none
     }
 
     // MARK: Cards
+
+    /// Makes a card on a channel, which has no token, the one of the surface in place of an older one.
+    private mutating func adopt(_ running: RunningCard, of started: Start, insteadOf card: Card) {
+        guard started.channel != nil, running.isStartedByPush != false, running.startedAt ?? 0 >= card.startedAt else {
+            return
+        }
+        superseded.append(card.withoutRequests)
+        var start = started
+        start.card = running.id
+        phase = .unconfirmed(start)
+    }
 
     /// Makes a card the one of the surface.
     ///
@@ -224,7 +254,8 @@ struct AssumedActivity: Sendable, Hashable, Codable {
     /// taken for one that runs.
     var goneAt: Int64? {
         guard phase == .none, superseded.isEmpty else { return nil }
-        return endedCards.filter { !$0.isReported }.map { $0.time + Self.policy.longestLife }.max() ?? .min
+        let ends = endedCards.filter { !$0.isReported }.map { $0.time + Self.policy.longestLife }
+        return max(ends.max() ?? .min, lastChannelEnd)
     }
 
     // MARK: Results of pushes

@@ -5,19 +5,31 @@ internal import MartletCore
 internal import MartletOutbox
 
 extension DueSession {
+    /// The state with the results that the next step takes; that before the first step if it cannot be read.
+    var currentState: SurfaceSessionState {
+        var state = session.isDamaged ? nil : try? SurfaceSessionState(stored: session.state)
+        state?.record(session.results)
+        return state ?? SurfaceSessionState()
+    }
+
     /// Returns what the installation shall show, and what it is assumed to show, for an answer of the API.
     ///
     /// - Parameters:
+    ///   - state: The state of the session.
     ///   - content: The content of the surface; nil when it is withdrawn or cannot be read.
+    ///   - broadcasts: The statuses of the known broadcasts of the surface.
     ///   - showsUser: Whether the key may read users.
     /// - Returns: The installation, with an account of each kind that it shall show or may still show.
-    func json(of content: SurfaceContent?, showsUser: Bool) -> JSONValue {
+    func json(
+        _ state: SurfaceSessionState,
+        of content: SurfaceContent?,
+        _ broadcasts: [APNsID: PushStatus],
+        showsUser: Bool
+    ) -> JSONValue {
         // The revision is 0 once the installation has left the audience.
         let desired = session.revision == 0 ? nil : content
-        var state = session.isDamaged ? nil : try? SurfaceSessionState(stored: session.state)
-        // The next step takes them.
-        state?.record(session.results)
-        let accounts = (state ?? SurfaceSessionState()).account(of: desired, revision: surface.revision)
+        let broadcast = state.activity.broadcast.flatMap { surface.id(of: $0) }.flatMap { broadcasts[$0] }
+        let accounts = state.account(of: desired, revision: surface.revision, broadcast: broadcast)
         return .members([
             "installation": .string(installation.installation.id.description),
             "user": showsUser ? .string(installation.installation.user) : nil,
@@ -32,6 +44,7 @@ extension SurfaceAccount {
         .members([
             "desired-revision": .whole(desiredRevision), "assumed-revision": .whole(shownRevision),
             "since": .whole(since), "state": .string(state.rawValue), "reason": reason.map { .string($0.rawValue) },
+            "channel": usesChannel ? .bool(true) : nil,
         ])
     }
 }

@@ -91,7 +91,7 @@ extension EnqueuedSurface {
         } catch {
             throw APIProblem(400, "the request \(error.rule): \(error)")
         }
-        let read = try SurfaceRequest(json, of: surface, at: now)
+        let read = try SurfaceRequest(json, of: surface, in: app, at: now)
         var builder = PushRequestBuilder(
             caller: Callers.Caller(name: caller, apps: [app.name], scopes: [.send]),
             apps: [app],

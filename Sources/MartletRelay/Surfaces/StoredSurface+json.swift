@@ -20,9 +20,11 @@ extension StoredSurface {
 
     /// Returns the surface without its snapshots for an answer of the API.
     ///
-    /// - Parameter showsUsers: Whether the key may read users; otherwise an audience of users is left out.
+    /// - Parameters:
+    ///   - showsUsers: Whether the key may read users; otherwise an audience of users is left out.
+    ///   - broadcastProblem: The reason why Apple has refused a broadcast; nil for none.
     /// - Returns: The surface.
-    func json(showsUsers: Bool) -> JSONValue {
+    func json(showsUsers: Bool, broadcastProblem: String? = nil) -> JSONValue {
         let namesUsers = if case .users = surface.audience { true } else { false }
         let showsAudience = !isDamaged && (showsUsers || !namesUsers)
         return .members([
@@ -32,7 +34,7 @@ extension StoredSurface {
             // In seconds, as in the request.
             "ends-at": .whole(surface.endsAt.map { $0 / 1_000 }), "created-at": .whole(createdAt),
             "changed-at": .whole(changedAt), "withdrawn-at": .whole(withdrawnAt),
-            "problem": problem.map { .string($0) },
+            "problem": (problem ?? broadcastProblem).map { .string($0) },
         ])
     }
 
@@ -61,10 +63,17 @@ extension StoredSurface {
     ///   - caller: The caller, whose scopes decide whether users and snapshots are shown.
     ///   - status: The status.
     ///   - hasSnapshots: Whether the answer has the snapshots, which need the scope `send`.
+    ///   - problem: The reason why Apple has refused a broadcast; nil for none.
     /// - Returns: The answer.
-    func answer(to caller: Callers.Caller, status: Int = 200, hasSnapshots: Bool = false) -> HTTP1Answer {
+    func answer(
+        to caller: Callers.Caller,
+        status: Int = 200,
+        hasSnapshots: Bool = false,
+        problem: String? = nil
+    ) -> HTTP1Answer {
         let shown = hasSnapshots && caller.scopes.contains(.send) ? content?.json.members : nil
-        let members = json(showsUsers: caller.scopes.contains(.installations)).members ?? []
+        let showsUsers = caller.scopes.contains(.installations)
+        let members = json(showsUsers: showsUsers, broadcastProblem: problem).members ?? []
         let fields: HTTPFields = [
             "content-type": "application/json", "cache-control": "no-store", "etag": "\"\(revision)\"",
         ]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LiveSurfaces
+internal import MartletOutbox
 
 /// The assumed state of one kind of a surface on one installation.
 struct SurfaceAccount: Sendable, Hashable {
@@ -14,6 +15,9 @@ struct SurfaceAccount: Sendable, Hashable {
         case unconfirmed
         /// APNs accepted the newest content.
         case current
+        /// APNs accepted the broadcast of the newest content on a channel without storage: a phone that was offline
+        /// does not show it.
+        case broadcast
         /// The newest content was not sent yet.
         case outdated
         /// The end of the Live Activity is being sent.
@@ -21,6 +25,8 @@ struct SurfaceAccount: Sendable, Hashable {
     }
 
     let kind: SurfaceKind
+    /// Whether broadcasts on a channel update the Live Activity.
+    var usesChannel = false
     /// The revision that the phone shall show; nil for none.
     let desiredRevision: Int64?
     /// The revision that the phone is assumed to show, of which APNs accepted the push; nil if it is not known.
@@ -28,7 +34,7 @@ struct SurfaceAccount: Sendable, Hashable {
     /// The time since which it is assumed to do so, and for an unconfirmed start that of its acceptance, in
     /// milliseconds since 1970.
     var since: Int64?
-    let state: State
+    var state: State
     /// The reason the phone does not show the desired revision; nil if it does, or will without another cause.
     var reason: ActivitySession.Absence?
 }
@@ -39,28 +45,39 @@ extension SurfaceSessionState {
     /// - Parameters:
     ///   - content: The content of the surface; nil if the installation shall not show it.
     ///   - revision: The revision of the surface.
+    ///   - broadcast: The status of the newest broadcast to the channel of the Live Activity; nil if it is not known.
     /// - Returns: The accounts, in the order of ``LiveSurfaces/SurfaceKind``.
-    func account(of content: SurfaceContent?, revision: Int64) -> [SurfaceAccount] {
+    func account(of content: SurfaceContent?, revision: Int64, broadcast: PushStatus? = nil) -> [SurfaceAccount] {
         let direct = Set((content?.directSnapshots ?? []).map(\.kind))
         return SurfaceKind.allCases.compactMap { kind in
-            if kind == .liveActivity { return account(ofActivityIn: content, revision: revision) }
+            if kind == .liveActivity { return account(ofActivityIn: content, revision: revision, broadcast) }
             // A notification in place of a Live Activity has an account once it was sent.
             guard direct.contains(kind) || sent[kind.rawValue] != nil else { return nil }
             return account(of: kind, desired: direct.contains(kind) ? revision : nil)
         }
     }
 
-    private func account(ofActivityIn content: SurfaceContent?, revision: Int64) -> SurfaceAccount? {
+    private func account(
+        ofActivityIn content: SurfaceContent?,
+        revision: Int64,
+        _ broadcast: PushStatus?
+    ) -> SurfaceAccount? {
         let desired = content?.snapshot(.liveActivity) == nil ? nil : revision
         let kind = SurfaceKind.liveActivity
         switch activity.assumed.phase {
         case .none:
             guard desired != nil else { return nil }
             return SurfaceAccount(kind: kind, desiredRevision: desired, state: .absent, reason: activity.absence)
-        case .starting: return SurfaceAccount(kind: kind, desiredRevision: desired, state: .sending)
+        case .starting(let start, _):
+            let usesChannel = start.channel != nil
+            return SurfaceAccount(kind: kind, usesChannel: usesChannel, desiredRevision: desired, state: .sending)
         case .unconfirmed(let start):
+            if let channel = start.channel, start.card != nil {
+                return account(of: start, on: channel, desired: desired, broadcast)
+            }
             return SurfaceAccount(
                 kind: kind,
+                usesChannel: start.channel != nil,
                 desiredRevision: desired,
                 since: start.at * 1_000,
                 state: .unconfirmed,
@@ -69,6 +86,36 @@ extension SurfaceSessionState {
         case .live(let card): return account(of: card, desired: desired, card.request == nil ? nil : .sending)
         case .ending(let card, _): return account(of: card, desired: desired, .ending)
         }
+    }
+
+    /// Returns the account of a card on a channel, which shows its start or the newest broadcast.
+    private func account(
+        of start: AssumedActivity.Start,
+        on channel: SurfaceChannel,
+        desired: Int64?,
+        _ status: PushStatus?
+    ) -> SurfaceAccount {
+        var account = SurfaceAccount(
+            kind: .liveActivity,
+            usesChannel: true,
+            desiredRevision: desired,
+            state: activity.desired == nil && activity.withdrawal != nil ? .ending : .outdated
+        )
+        let last = activity.broadcast.flatMap { $0.channel == channel ? $0 : nil }
+        if let last, last.update.generation != start.generation {
+            switch status?.state {
+            case .accepted?, .inFlight?: if desired != nil { account.state = .sending }
+            case .ended(let outcome, let time)? where outcome.state == .delivered && !last.isEnd:
+                (account.shownRevision, account.since) = (Int64(last.update.generation), time)
+            case .ended(let outcome, _)?: if outcome.state == .refused { account.reason = .refused }
+            case nil: break
+            }
+        } else if start.generation > 0 {
+            (account.shownRevision, account.since) = (Int64(start.generation), start.at * 1_000)
+        }
+        guard let desired, account.shownRevision == desired else { return account }
+        account.state = Int64(start.generation) == desired || channel.storesBroadcasts ? .current : .broadcast
+        return account
     }
 
     /// Returns the account of a card: with a state, or without a push on its way.

@@ -5,7 +5,7 @@ internal import MartletCore
 internal import MartletHTTPServer
 
 extension SurfaceContent {
-    static let members = ["snapshots", "priority", "attributes-type", "control"]
+    static let members = ["snapshots", "priority", "attributes-type", "control", "channel"]
     /// The maximum size in bytes of the stored form: that of six pushes, and members that phones do not get.
     static let byteLimit = 32 << 10
 
@@ -29,10 +29,10 @@ extension SurfaceContent {
             }
             snapshots.append(snapshot)
         }
-        let attributesType = body["attributes-type"]
+        let (attributesType, channel) = (body["attributes-type"], body["channel"])
         let hasActivity = snapshots.contains { $0.kind == .liveActivity }
-        guard hasActivity || !attributesType.isPresent else {
-            throw attributesType.error("must be left out without the snapshot of a Live Activity")
+        for member in [attributesType, channel] where member.isPresent && !hasActivity {
+            throw member.error("must be left out without the snapshot of a Live Activity")
         }
         let control = body["control"]
         guard snapshots.contains(where: { $0.kind == .control }) || !control.isPresent else {
@@ -44,7 +44,8 @@ extension SurfaceContent {
             snapshots: snapshots,
             isUrgent: priority != .powerAware,
             attributesType: name ?? SurfaceActivityAttributes.attributesType,
-            control: try control.isPresent ? TextRule.tokenName.text(of: control) : nil
+            control: try control.isPresent ? TextRule.tokenName.text(of: control) : nil,
+            channel: try channel.isPresent ? SurfaceChannel(channel) : nil
         )
     }
 
@@ -67,7 +68,7 @@ extension SurfaceContent {
             "snapshots": .array(SurfaceKind.allCases.compactMap { snapshot($0)?.json }),
             "priority": .integer(isUrgent ? 10 : 5),
             "attributes-type": snapshot(.liveActivity) == nil ? nil : .string(attributesType),
-            "control": control.map { .string($0) },
+            "control": control.map { .string($0) }, "channel": channel?.json,
         ])
     }
 

@@ -13,6 +13,8 @@ struct SurfaceContent: Sendable {
     var attributesType: String
     /// The kind of the control, which names the token that reloads it; nil if it is not known.
     var control: String?
+    /// The channel that Live Activities join when they are started; nil for none.
+    var channel: SurfaceChannel?
 
     /// Returns the snapshot of a kind; nil for a kind that the surface does not have.
     func snapshot(_ kind: SurfaceKind) -> SurfaceSnapshot? { snapshots.first { $0.kind == kind } }

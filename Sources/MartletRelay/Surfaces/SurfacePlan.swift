@@ -11,11 +11,13 @@ struct SurfacePlan: Sendable {
         enum Content: Sendable, Hashable {
             /// Starts the Live Activity. The starts of a surface share one collapse identifier, so that a stored one is
             /// replaced.
-            case start(timestamp: Int64)
+            case start(timestamp: Int64, channel: SurfaceChannel? = nil)
             /// Updates the Live Activity; the priority and the stale date are those of the update.
             case update(ActivitySession.Update)
             /// Ends the Live Activity, and removes it from the screen.
             case end(timestamp: Int64)
+            /// Updates or ends the Live Activities on a channel.
+            case broadcast(ActivitySession.Broadcast)
             /// Shows a notification; the notifications of a surface share one collapse identifier.
             case notification
             /// Wakes the app in the background with the snapshot.
@@ -26,9 +28,9 @@ struct SurfacePlan: Sendable {
             case control
         }
 
-        /// The identifier, which no other push has.
+        /// The identifier, which no other push has, except for a broadcast of other sessions.
         let id: APNsID
-        let token: DeviceToken
+        let destination: PushRequest.Destination
         let content: Content
         /// The snapshot to show; for the end of a Live Activity, the last one.
         let snapshot: SurfaceSnapshot

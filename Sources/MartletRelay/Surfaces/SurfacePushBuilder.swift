@@ -35,6 +35,9 @@ struct BuiltPushes {
 struct SurfacePushBuilder {
     /// The time for which APNs stores a push that shows no alert for a phone that is offline, in seconds.
     private static let backgroundLife: Int64 = 86_400
+    /// The time for which APNs stores a broadcast for phones that are offline, in seconds: eight hours at most
+    /// ("Sending channel management requests to APNs").
+    private static let broadcastLife: Int64 = 8 * 3_600
     /// The time for which APNs stores a notification for a phone that is offline, in seconds.
     private static let notificationLife: Int64 = 3_600
 
@@ -108,12 +111,13 @@ struct SurfacePushBuilder {
         if let known = built.pushes[key] {
             push = known
             push.id = send.id
-            push.destination = .device(send.token)
+            push.destination = send.destination.stored(bundle: installation.bundleID)
             push.orderKey = push.headers.orderKey(for: push.destination)
         } else {
             push = try build(send, at: time)
-            if send.showsContent { built.pushes[key] = push }
+            if send.isShared { built.pushes[key] = push }
         }
+        if case .broadcast = send.content { return push }
         push.user = installation.user
         push.installation = stored.number
         push.count(towards: alertLimit)
@@ -132,15 +136,20 @@ struct SurfacePushBuilder {
         }
         var headers = rendered.headers
         headers.collapseID = collapseID(of: send)
-        return try PushRequestBuilder.push(
+        var push = try PushRequestBuilder.push(
             headers,
             rendered.body,
-            to: .device(send.token),
+            to: send.destination,
             lane,
             bundleID,
             send.id,
             at: now
         )
+        if case .broadcast = send.content {
+            // Also one that APNs does not store for phones that are offline is sent until the next one is.
+            push.expiresAt = now + AssumedActivity.policy.staleAfter * 1_000
+        }
+        return push
     }
 
     private func render(
@@ -153,8 +162,8 @@ struct SurfacePushBuilder {
             try renderer.render(.widgets(expiration: delivery.expiration), topic: topic, id: send.id)
         case .control:
             try renderer.render(.controls(expiration: delivery.expiration), topic: topic, id: send.id)
-        case .start, .update, .end, .notification, .background:
-            try renderer.render(send.snapshot, to: send.destination, topic: topic, delivery: delivery)
+        case .start, .update, .end, .broadcast, .notification, .background:
+            try renderer.render(send.snapshot, to: send.surfaceDestination, topic: topic, delivery: delivery)
         }
     }
 
@@ -163,17 +172,24 @@ struct SurfacePushBuilder {
         var delivery = SurfaceDelivery(id: send.id)
         let life: Int64
         switch send.content {
-        case .start(let timestamp):
+        case .start(let timestamp, let channel):
+            if let channel { delivery.updateSource = .byChannel(channel.id) }
             delivery.timestamp = Date(secondsSince1970: timestamp)
             delivery.staleDate = Date(secondsSince1970: now / 1_000 + AssumedActivity.policy.staleAfter)
             delivery.attributesType = attributesType
             life = AssumedActivity.policy.startExpiration
         case .update(let update):
-            delivery.timestamp = Date(secondsSince1970: update.timestamp)
-            delivery.staleDate = Date(secondsSince1970: update.staleDate)
-            delivery.priority = update.priority == 10 ? .immediate : .powerAware
+            delivery.use(update)
             // The content is sent again before it is marked as outdated.
             life = AssumedActivity.policy.staleAfter
+        case .broadcast(let broadcast):
+            delivery.use(broadcast.update)
+            // APNs refuses a broadcast to be stored on a channel that stores none.
+            guard broadcast.channel.storesBroadcasts else {
+                delivery.expiration = .attemptOnce
+                return delivery
+            }
+            life = Self.broadcastLife
         case .end(let timestamp):
             delivery.timestamp = Date(secondsSince1970: timestamp)
             life = AssumedActivity.policy.longestLife
@@ -187,10 +203,11 @@ struct SurfacePushBuilder {
     /// Returns the collapse identifier: the kind and the identifier of the surface, or a hash of them if they are too
     /// long.
     ///
-    /// Updates and ends have none, because APNs stores only the last push to the token of a Live Activity.
+    /// Updates and ends have none, because APNs stores only the last push to the token of a Live Activity, or to the
+    /// channel.
     private func collapseID(of send: SurfacePlan.Send) -> String? {
         switch send.content {
-        case .update, .end: return nil
+        case .update, .end, .broadcast: return nil
         case .start, .notification, .background, .widgets, .control:
             let text = "\(send.snapshot.kind.rawValue) \(surface.surface.id)"
             if let identifier = CollapseID(rawValue: text) { return identifier.rawValue }
@@ -209,15 +226,34 @@ struct SurfacePushBuilder {
 }
 
 extension SurfacePlan.Send {
-    /// Whether the push shows the current content of the surface, rather than the last one of the installation.
-    fileprivate var showsContent: Bool { if case .end = content { false } else { true } }
-
-    fileprivate var destination: SurfaceDestination {
+    /// Whether other installations get the same push: one with the current content of the surface, rather than the last
+    /// one of the installation, that is not a broadcast to all of them.
+    fileprivate var isShared: Bool {
         switch content {
-        case .start: .activityStart(token)
-        case .update: .activity(token)
-        case .end: .activityEnd(token)
-        case .notification, .background, .widgets, .control: .device(token)
+        case .end, .broadcast: false
+        case .start, .update, .notification, .background, .widgets, .control: true
         }
+    }
+
+    fileprivate var surfaceDestination: SurfaceDestination {
+        switch (destination, content) {
+        case (.channel(let channel), .broadcast(let broadcast)) where broadcast.isEnd: .channelEnd(channel)
+        case (.channel(let channel), _): .channel(channel)
+        case (.device(let token), .start): .activityStart(token)
+        case (.device(let token), .update): .activity(token)
+        case (.device(let token), .end): .activityEnd(token)
+        case (.device(let token), .broadcast), (.device(let token), .notification), (.device(let token), .background),
+            (.device(let token), .widgets), (.device(let token), .control):
+            .device(token)
+        }
+    }
+}
+
+extension SurfaceDelivery {
+    /// Takes the timestamp, the stale date and the priority of an update.
+    fileprivate mutating func use(_ update: ActivitySession.Update) {
+        timestamp = Date(secondsSince1970: update.timestamp)
+        staleDate = Date(secondsSince1970: update.staleDate)
+        priority = update.priority == 10 ? .immediate : .powerAware
     }
 }

@@ -82,7 +82,9 @@ actor SurfaceRunner {
 
     private var context: RelayContext
     private let dispatcher: Dispatcher
-    private var budgets = SurfaceBudgets()
+    /// The budgets of installations; one that is not known is full.
+    private var budgets = RecentValues<InstallationBudget>()
+    private var broadcasts = RecentValues<SentBroadcasts>()
     private(set) var counts = Counts()
     private var throttle = GrowingThrottle()
     private var pushThrottle = GrowingThrottle()
@@ -308,7 +310,11 @@ actor SurfaceRunner {
         hasDueSessions = due.count == SurfaceRunner.sessionLimit
         guard !due.isEmpty else { return hadDueSessions ? .zero : SurfaceRunner.idleInterval }
         var known: [Int64: InstallationBudget] = [:]
-        for session in due { known[session.installation.number] = budgets[session.installation.number] }
+        var sent: [Int64: SentBroadcasts] = [:]
+        for session in due {
+            known[session.installation.number] = budgets[session.installation.number]
+            sent[session.surface.number] = broadcasts[session.surface.number]
+        }
         let renderers = await dispatcher.clients.renderers
         let buildStart = ContinuousClock.now
         let built = await SurfaceStepBuilder.steps(
@@ -316,6 +322,7 @@ actor SurfaceRunner {
             apps: context.configuration.apps,
             renderers: renderers,
             budgets: known,
+            broadcasts: sent,
             generator: SplitMix64(state: .random(in: .min ... .max)),
             at: now
         )
@@ -328,30 +335,36 @@ actor SurfaceRunner {
             markReady(built.steps)
             throw error
         }
-        let pause = record(stored, to: built, of: due)
+        let pause = record(stored, to: built, of: due.count)
         await rest(since: start, free: buildTime)
         return hadDueSessions && pause == SurfaceRunner.idleInterval ? .zero : pause
     }
 
-    /// Records the answers of the outbox to steps; returns the time until the next ones.
-    private func record(_ answer: StoredSteps, to built: SurfaceSteps, of due: [DueSession]) -> Duration {
+    /// Records the answers of the outbox to the steps of a number of sessions; returns the time until the next ones.
+    private func record(_ answer: StoredSteps, to built: SurfaceSteps, of dueCount: Int) -> Duration {
         var stored: [SurfaceSteps.Step] = []
         var spent = built.budgets
-        for (result, (step, session)) in zip(answer.results, zip(built.steps, due)) {
+        var sent = built.broadcasts
+        for (result, step) in zip(answer.results, built.steps) {
+            let session = step.due
             // What is decided again takes from the budget again.
             guard result == .stored else {
                 spent[session.installation.number] = nil
+                // As is what is sent again; the outbox stores no broadcast twice.
+                if !step.step.pushes.isEmpty { sent[session.surface.number] = nil }
                 continue
             }
             stored.append(step)
             record(step, of: session.surface)
         }
         budgets.store(spent)
+        broadcasts.store(sent)
         markReady(stored)
         dispatcher.assumeIsolated { $0.recordRemoval(of: answer.cancelled) }
         if answer.results.contains(.full) { return SurfaceRunner.fullInterval }
-        // The sessions of cancelled pushes are due.
-        return hasDueSessions || !answer.cancelled.isEmpty ? .zero : SurfaceRunner.idleInterval
+        // The sessions of cancelled pushes are due, and those without a step still are.
+        let hasMore = hasDueSessions || !answer.cancelled.isEmpty || built.steps.count < dueCount
+        return hasMore ? .zero : SurfaceRunner.idleInterval
     }
 
     private func record(_ step: SurfaceSteps.Step, of stored: StoredSurface) {

@@ -4,12 +4,6 @@ internal import LiveSurfaces
 internal import MartletCore
 internal import MartletOutbox
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// The state of one surface on one installation: the pushes that were sent, and the assumed state of the phone.
 ///
 /// A step compares the content of the surface with everything that the app has reported so far, rather than with single
@@ -20,8 +14,8 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         let id: APNsID
         let kind: SurfaceKind
         let revision: Int64
-        /// The token; for a Live Activity it is that of the request.
-        let token: DeviceToken
+        /// The token; for a Live Activity it is that of the request, and nil for a broadcast.
+        let token: DeviceToken?
         /// The number of the request of ``activity``; nil for other kinds.
         let request: Int?
         /// The time of the change of the surface that the push shows first, in milliseconds since 1970; nil for another
@@ -79,23 +73,27 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     ///   - content: The content of the surface; nil if the installation shall not show it.
     ///   - revision: The revision of the surface.
     ///   - changedAt: The time of the change to this revision in milliseconds since 1970.
+    ///   - isWithdrawn: Whether the surface was withdrawn, so that no phone shall show it.
     ///   - surface: The identifier of the surface.
     ///   - installation: The installation with everything that its app has reported.
     ///   - results: The results of earlier pushes since the last step.
     ///   - now: The time in milliseconds since 1970.
     ///   - budget: The starts and urgent updates of Live Activities that the installation may still have.
-    ///   - ids: Returns an identifier that no push has.
+    ///   - channelTimestamp: The newest known timestamp of Live Activities of the surface on channels.
+    ///   - ids: Returns an identifier that no push has, or that of a broadcast.
     /// - Returns: The pushes to send and to cancel, and the time of the next step.
     mutating func step(
         _ content: SurfaceContent?,
         revision: Int64,
         changedAt: Int64,
+        isWithdrawn: Bool,
         of surface: String,
         on installation: Installation,
         results: [SessionResult],
         at now: Int64,
         within budget: inout ActivityBudget,
-        ids: () -> APNsID
+        above channelTimestamp: Int64 = 0,
+        ids: (ActivitySession.Broadcast?) -> APNsID
     ) -> SurfacePlan {
         var step = Step(
             content: content,
@@ -110,15 +108,20 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         )
         record(results)
         unregistered.removeAll { known in !installation.tokens.values.contains { $0.token == known.token } }
-        if let content, content.snapshot(.liveActivity) != nil {
-            activity.desire(
-                ActivitySession.Desired(generation: Int(clamping: revision), isUrgent: content.isUrgent)
-            )
+        let change = ActivitySession.Desired(
+            generation: Int(clamping: revision),
+            isUrgent: content?.isUrgent ?? false,
+            changedAt: changedAt / 1_000,
+            channel: content?.channel.flatMap { $0.canBeJoined(by: installation) ? $0 : nil }
+        )
+        if content?.snapshot(.liveActivity) != nil {
+            activity.desire(change)
         } else {
-            activity.withdraw()
+            activity.withdraw(isWithdrawn || content != nil ? change : nil)
         }
         if now >= pausedUntil {
-            for action in activity.actions(at: step.time, within: &budget) { perform(action, in: &step, ids) }
+            let actions = activity.actions(at: step.time, within: &budget, above: channelTimestamp)
+            for action in actions { perform(action, in: &step, ids) }
             sendSnapshots(in: &step, ids)
         }
         storeSnapshot(of: step)
@@ -171,13 +174,26 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         return times
     }
 
+    /// Returns the problems of broadcasts that Apple has refused.
+    ///
+    /// - Parameter results: The results of earlier pushes, which are not recorded yet.
+    func refusedBroadcasts(in results: [SessionResult]) -> [String] {
+        results.compactMap { result in
+            let isBroadcast = pending.contains { $0.id == result.id && $0.token == nil }
+            guard isBroadcast, SurfacePushResult(result) == .refused else { return nil }
+            return "the broadcast to the channel was refused" + (result.status.map { " with the status \($0)" } ?? "")
+        }
+    }
+
     private mutating func record(_ result: SessionResult) {
         guard let index = pending.firstIndex(where: { $0.id == result.id }) else { return }
         let push = pending.remove(at: index)
         let end = SurfacePushResult(result)
         // The outbox does not store one that exceeds the limit of alerts, and would not store it again.
         let isLeftOut = push.kind == .notification && result.state == .cancelled && !push.isCancelled
-        if end == .notSent, !push.isCancelled, !isLeftOut { pausedUntil = result.endedAt + Self.pause }
+        // A broadcast that the outbox does not store was sent by another session.
+        let isRepeated = push.token != nil && !push.isCancelled && !isLeftOut
+        if end == .notSent, isRepeated { pausedUntil = result.endedAt + Self.pause }
         if let request = push.request {
             activity.record(end, of: request, at: result.endedAt / 1_000)
             return
@@ -189,10 +205,9 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
             known.acceptedAt = result.endedAt
         case .refused: known.refused = max(known.refused, push.revision)
         case .unregistered:
-            unregistered.removeAll { $0.token == push.token }
-            unregistered.append(
-                AssumedActivity.ReportedToken(token: push.token, reportedAt: result.endedAt / 1_000)
-            )
+            guard let token = push.token else { return }
+            unregistered.removeAll { $0.token == token }
+            unregistered.append(AssumedActivity.ReportedToken(token: token, reportedAt: result.endedAt / 1_000))
         case .notSent:
             if isLeftOut {
                 known.refused = max(known.refused, push.revision)
@@ -233,24 +248,33 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
 
     /// Returns whether the acceptance of a push decides about the Live Activity, or about the end of the session.
     private func mustWait(for push: PendingPush, in step: Step) -> Bool {
+        // Nothing depends on the acceptance of a broadcast, whose result only one of many sessions gets.
+        guard push.token != nil else { return false }
         if let request = push.request { return !activity.isUpdate(request) }
         return step.content == nil
     }
 
     // MARK: Live Activities
 
-    private mutating func perform(_ action: ActivitySession.Action, in step: inout Step, _ ids: () -> APNsID) {
+    private mutating func perform(
+        _ action: ActivitySession.Action,
+        in step: inout Step,
+        _ ids: (ActivitySession.Broadcast?) -> APNsID
+    ) {
         switch action {
-        case .start(let request, let token, _, let timestamp):
-            sendCard(.start(timestamp: timestamp), to: token, request, in: &step, ids)
+        case .start(let request, let token, _, let timestamp, let channel):
+            sendCard(.start(timestamp: timestamp, channel: channel), to: .device(token), request, in: &step, ids(nil))
         case .update(let request, let token, let update):
-            sendCard(.update(update), to: token, request, in: &step, ids)
+            sendCard(.update(update), to: .device(token), request, in: &step, ids(nil))
         case .end(let request, let token, let timestamp):
-            sendCard(.end(timestamp: timestamp), to: token, request, in: &step, ids)
+            sendCard(.end(timestamp: timestamp), to: .device(token), request, in: &step, ids(nil))
+        case .broadcast(let request, let broadcast):
+            let channel = PushRequest.Destination.channel(broadcast.channel.id)
+            sendCard(.broadcast(broadcast), to: channel, request, in: &step, ids(broadcast))
         case .alert:
             guard let snapshot = step.content?.notification else { return }
             cancel(in: &step) { $0.kind == .notification }
-            sendSnapshot(snapshot, in: &step, ids)
+            sendSnapshot(snapshot, in: &step, ids(nil))
         case .cancel(let request): cancel(in: &step) { $0.request == request }
         }
     }
@@ -258,17 +282,17 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     /// Sends a push of the Live Activity.
     private mutating func sendCard(
         _ content: SurfacePlan.Send.Content,
-        to token: DeviceToken,
+        to destination: PushRequest.Destination,
         _ request: Int,
         in step: inout Step,
-        _ ids: () -> APNsID
+        _ id: APNsID
     ) {
         guard let snapshot = step.content?.snapshot(.liveActivity) ?? storedSnapshot else {
             // The stored state was damaged: the card stays until the system ends it.
             activity.record(.refused, of: request, at: step.time)
             return
         }
-        send(content, snapshot, to: token, request, in: &step, ids)
+        send(content, snapshot, to: destination, request, in: &step, id)
     }
 
     /// The last snapshot of the Live Activity.
@@ -279,20 +303,19 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     private mutating func send(
         _ content: SurfacePlan.Send.Content,
         _ snapshot: SurfaceSnapshot,
-        to token: DeviceToken,
+        to destination: PushRequest.Destination,
         _ request: Int?,
         in step: inout Step,
-        _ ids: () -> APNsID
+        _ id: APNsID
     ) {
-        let id = ids()
-        step.plan.sends.append(SurfacePlan.Send(id: id, token: token, content: content, snapshot: snapshot))
+        step.plan.sends.append(SurfacePlan.Send(id: id, destination: destination, content: content, snapshot: snapshot))
         let isMeasured = showsChange(content) && step.installation.changedAt <= step.changedAt
         pending.append(
             PendingPush(
                 id: id,
                 kind: snapshot.kind,
                 revision: step.revision,
-                token: token,
+                token: destination.token,
                 request: request,
                 changedAt: isMeasured ? step.changedAt : nil
             )
@@ -306,6 +329,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         case .update(let update):
             guard case .live(let card) = activity.assumed.phase else { return false }
             return card.shown < update.generation
+        case .broadcast(let broadcast): return broadcast.age == 0 && !broadcast.isEnd
         case .notification, .background, .widgets, .control: return true
         }
     }
@@ -321,7 +345,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     // MARK: Other kinds
 
     /// Sends the snapshots that are not those of the Live Activity: each revision once, with one push on its way.
-    private mutating func sendSnapshots(in step: inout Step, _ ids: () -> APNsID) {
+    private mutating func sendSnapshots(in step: inout Step, _ ids: (ActivitySession.Broadcast?) -> APNsID) {
         let snapshots = step.content?.directSnapshots ?? []
         let (isWithdrawn, revision, kinds) = (step.content == nil, step.revision, Set(snapshots.map(\.kind)))
         cancel(in: &step) { push in
@@ -331,13 +355,13 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
             let known = sent[snapshot.kind.rawValue, default: SentSnapshot()]
             let isPending = pending.contains { $0.kind == snapshot.kind && $0.request == nil }
             guard revision > max(known.revision, known.refused), !isPending else { continue }
-            sendSnapshot(snapshot, in: &step, ids)
+            sendSnapshot(snapshot, in: &step, ids(nil))
         }
     }
 
     /// Sends a snapshot: reloads the widgets or the control that show it if their token is known, otherwise sends it to
     /// the device token.
-    private mutating func sendSnapshot(_ snapshot: SurfaceSnapshot, in step: inout Step, _ ids: () -> APNsID) {
+    private mutating func sendSnapshot(_ snapshot: SurfaceSnapshot, in step: inout Step, _ id: APNsID) {
         guard snapshot.kind != .notification || step.installation.permissions[.alerts] ?? true else {
             sent[snapshot.kind.rawValue, default: SentSnapshot()].absence = .alertsNotAllowed
             return
@@ -347,7 +371,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
             return
         }
         sent[snapshot.kind.rawValue, default: SentSnapshot()].absence = nil
-        send(content, snapshot, to: token, nil, in: &step, ids)
+        send(content, snapshot, to: .device(token), nil, in: &step, id)
     }
 
     /// Returns the push of a snapshot, and its token; nil without a token.
@@ -365,29 +389,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     }
 }
 
-// MARK: - The stored form
-
-/// An error for a stored state that cannot be read.
-struct UnreadableSessionState: Error, Sendable, Hashable {}
-
-extension SurfaceSessionState {
-    /// Reads a stored state; without bytes, it is that before the first step.
-    init(stored: [UInt8]) throws(UnreadableSessionState) {
-        guard !stored.isEmpty else {
-            self.init()
-            return
-        }
-        guard let state = try? JSONDecoder().decode(SurfaceSessionState.self, from: Data(stored)) else {
-            throw UnreadableSessionState()
-        }
-        self = state
-    }
-
-    /// The state as JSON.
-    var stored: [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Encoding fails only for numbers with a fraction, of which the state has none.
-        return (try? encoder.encode(self)).map { Array($0) } ?? []
-    }
+extension PushRequest.Destination {
+    /// The token; nil for a channel.
+    fileprivate var token: DeviceToken? { if case .device(let token) = self { token } else { nil } }
 }

@@ -7,9 +7,12 @@ internal import MartletHTTPServer
 internal import MartletOutbox
 
 /// The steps of sessions that are due, in the order of the sessions.
+///
+/// A session has none while the outbox has not stored the broadcast of another one on which it depends.
 struct SurfaceSteps: Sendable {
     /// A step with what it reports.
     struct Step: Sendable {
+        let due: DueSession
         var step: SessionStep
         /// The reasons why pushes could not be built, or nothing could be decided.
         var problems: [String]
@@ -20,6 +23,8 @@ struct SurfaceSteps: Sendable {
     var steps: [Step] = []
     /// The budgets of the installations after the steps, by ``StoredInstallation/number``.
     var budgets: [Int64: InstallationBudget]
+    /// The broadcasts of the surfaces with the steps, by ``StoredSurface/number``.
+    var broadcasts: [Int64: SentBroadcasts]
 }
 
 /// A builder of the steps of sessions that are due.
@@ -45,6 +50,8 @@ struct SurfaceStepBuilder {
     private let renderers: [Lane: SnapshotRenderer]
     /// The time in milliseconds since 1970.
     private let now: Int64
+    /// The broadcasts of the surfaces that are stored.
+    private let stored: [Int64: SentBroadcasts]
     private var generator: SplitMix64
     private var built = BuiltPushes()
     /// The contents of the surfaces, by their numbers.
@@ -59,12 +66,14 @@ struct SurfaceStepBuilder {
         _ apps: [RelayConfiguration.App],
         _ renderers: [Lane: SnapshotRenderer],
         _ budgets: [Int64: InstallationBudget],
+        _ broadcasts: [Int64: SentBroadcasts],
         _ generator: SplitMix64,
         at now: Int64
     ) {
         self.apps = apps
         self.renderers = renderers
-        result = SurfaceSteps(budgets: budgets)
+        stored = broadcasts
+        result = SurfaceSteps(budgets: budgets, broadcasts: broadcasts)
         self.generator = generator
         self.now = now
     }
@@ -76,6 +85,7 @@ struct SurfaceStepBuilder {
     ///   - apps: The apps in the current configuration.
     ///   - renderers: The renderers of the lanes.
     ///   - budgets: The budgets of the installations; one that is missing is full.
+    ///   - broadcasts: The known broadcasts of the surfaces, which are stored.
     ///   - generator: The generator of identifiers.
     ///   - now: The time in milliseconds since 1970.
     /// - Returns: The steps in the order of the sessions.
@@ -85,19 +95,21 @@ struct SurfaceStepBuilder {
         apps: [RelayConfiguration.App],
         renderers: [Lane: SnapshotRenderer],
         budgets: [Int64: InstallationBudget],
+        broadcasts: [Int64: SentBroadcasts] = [:],
         generator: SplitMix64,
         at now: Int64
     ) async -> SurfaceSteps {
         var generator = generator
         let oddGenerator = SplitMix64(state: generator.next())
-        async let odd = steps(of: due, half: 1, apps, renderers, budgets, oddGenerator, at: now)
-        let even = steps(of: due, half: 0, apps, renderers, budgets, generator, at: now)
+        async let odd = steps(of: due, half: 1, apps, renderers, budgets, broadcasts, oddGenerator, at: now)
+        let even = steps(of: due, half: 0, apps, renderers, budgets, broadcasts, generator, at: now)
         let other = await odd
-        var result = SurfaceSteps(budgets: even.budgets.merging(other.budgets) { first, _ in first })
-        var halves = [even.steps.makeIterator(), other.steps.makeIterator()]
-        for session in due {
-            if let step = halves[session.half].next() { result.steps.append(step) }
-        }
+        var result = SurfaceSteps(
+            budgets: even.budgets.merging(other.budgets) { first, _ in first },
+            broadcasts: even.broadcasts.merging(other.broadcasts) { $0.merging($1) }
+        )
+        let steps = Dictionary((even.steps + other.steps).map { ($0.due.session.number, $0) }) { first, _ in first }
+        result.steps = due.compactMap { steps[$0.session.number] }
         return result
     }
 
@@ -108,13 +120,14 @@ struct SurfaceStepBuilder {
         _ apps: [RelayConfiguration.App],
         _ renderers: [Lane: SnapshotRenderer],
         _ budgets: [Int64: InstallationBudget],
+        _ broadcasts: [Int64: SentBroadcasts],
         _ generator: SplitMix64,
         at now: Int64
     ) -> SurfaceSteps {
         let sessions = due.filter { $0.half == half }
         let numbers = Set(sessions.map(\.installation.number))
         let budgets = budgets.filter { numbers.contains($0.key) }
-        var builder = SurfaceStepBuilder(apps, renderers, budgets, generator, at: now)
+        var builder = SurfaceStepBuilder(apps, renderers, budgets, broadcasts, generator, at: now)
         for session in sessions { builder.add(session) }
         return builder.result
     }
@@ -123,6 +136,7 @@ struct SurfaceStepBuilder {
         problems = []
         var state = state(of: due)
         staleness = state.staleness(of: due.session.results)
+        problems += state.refusedBroadcasts(in: due.session.results)
         switch content(of: due) {
         case .shown(let content): add(due, content, &state)
         case .none: add(due, nil, &state)
@@ -133,11 +147,11 @@ struct SurfaceStepBuilder {
     /// Adds a step that only records results.
     private mutating func addUndecided(_ due: DueSession, _ state: inout SurfaceSessionState) {
         state.record(due.session.results)
-        append(SessionStep(of: due, state: state.stored, dueAt: now + Self.undecidedWait))
+        append(SessionStep(of: due, state: state.stored, dueAt: now + Self.undecidedWait), due)
     }
 
-    private mutating func append(_ step: SessionStep) {
-        result.steps.append(SurfaceSteps.Step(step: step, problems: problems, staleness: staleness))
+    private mutating func append(_ step: SessionStep, _ due: DueSession) {
+        result.steps.append(SurfaceSteps.Step(due: due, step: step, problems: problems, staleness: staleness))
     }
 
     /// Adds the step that brings a content to the phone.
@@ -158,24 +172,36 @@ struct SurfaceStepBuilder {
             addUndecided(due, &state)
             return
         }
-        append(step(of: &state, content, due, builder))
+        let budget = result.budgets[due.installation.number]
+        if let step = step(of: &state, content, due, builder) {
+            append(step, due)
+        } else {
+            result.budgets[due.installation.number] = budget
+        }
     }
 
     /// Decides about a session until each push that it sends can be built.
+    ///
+    /// Returns nil if another session sends the same broadcast in this round: the outbox may not store its step.
     private mutating func step(
         of state: inout SurfaceSessionState,
         _ content: SurfaceContent?,
         _ due: DueSession,
         _ builder: SurfacePushBuilder
-    ) -> SessionStep {
+    ) -> SessionStep? {
         var (plan, pushes, cancelled, results) = (SurfacePlan(), [OutboxPush](), [APNsID](), due.session.results)
         for _ in 0..<Self.decisionLimit {
             plan = decide(&state, content, due, results)
             cancelled += plan.cancelled
             results = []
             for send in plan.sends {
-                if let push = push(of: send, by: builder) {
+                if isBroadcast(send, of: due.surface, in: stored) {
+                    results.append(SessionResult(id: send.id, state: .cancelled, status: nil, endedAt: now))
+                } else if isBroadcast(send, of: due.surface, in: result.broadcasts) {
+                    return nil
+                } else if let push = push(of: send, by: builder) {
                     pushes.append(push)
+                    record(send, of: due.surface)
                 } else {
                     // As if Apple had refused it, so that the session does not wait for its result, and does not repeat
                     // it with the same content.
@@ -210,12 +236,17 @@ struct SurfaceStepBuilder {
             content,
             revision: due.surface.revision,
             changedAt: due.surface.changedAt,
+            isWithdrawn: due.surface.withdrawnAt != nil,
             of: due.surface.surface.id,
             on: installation,
             results: results,
             at: now,
             within: &budget.activities,
-            ids: { APNsID(milliseconds: now, randomBits: (generator.next(), generator.next())) }
+            above: result.broadcasts[due.surface.number]?.timestamp ?? 0,
+            ids: { broadcast in
+                if let broadcast, let id = due.surface.id(of: broadcast) { return id }
+                return APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))
+            }
         )
         result.budgets[due.installation.number] = budget
         return plan
@@ -244,6 +275,22 @@ struct SurfaceStepBuilder {
             return SurfaceSessionState()
         }
         return state
+    }
+
+    /// Returns whether a push is one of known broadcasts, which another session has sent.
+    private func isBroadcast(
+        _ send: SurfacePlan.Send,
+        of surface: StoredSurface,
+        in broadcasts: [Int64: SentBroadcasts]
+    ) -> Bool {
+        guard case .broadcast = send.content else { return false }
+        return broadcasts[surface.number]?.contains(send.id) ?? false
+    }
+
+    /// Records a push to Live Activities on a channel.
+    private mutating func record(_ send: SurfacePlan.Send, of surface: StoredSurface) {
+        guard let timestamp = send.channelTimestamp else { return }
+        result.broadcasts[surface.number, default: SentBroadcasts()].add(send, of: surface.revision, at: timestamp)
     }
 
     /// Builds a push; nil for one that cannot be built.

@@ -51,18 +51,20 @@ struct DeliveredPush: Sendable, Hashable {
         hasChangedType = push.observations.contains { $0.rule == PushLint.Rule.activityStateTypeChanged.id }
     }
 
-    /// Creates the parts of a push to a token of a phone.
+    /// Creates the parts of a push to a token of a phone, or of a broadcast.
     ///
     /// - Parameters:
     ///   - number: The number of the push in the order of arrival.
-    ///   - token: The device token.
+    ///   - token: The device token; nil for a broadcast.
+    ///   - channel: The channel of a broadcast.
     ///   - slot: The slot in which APNs stores the push while the phone is offline.
     ///   - headers: The headers.
     ///   - payload: The payload as JSON; nil when it cannot be parsed.
     ///   - time: The time of arrival in milliseconds since 1970.
     init(
         number: Int,
-        to token: DeviceToken,
+        to token: DeviceToken?,
+        channel: ChannelID? = nil,
         slot: String,
         headers: PushHeaders,
         payload: JSONValue?,
@@ -70,15 +72,15 @@ struct DeliveredPush: Sendable, Hashable {
     ) {
         self.number = number
         self.time = time
-        deviceToken = token.hex
+        deviceToken = token?.hex ?? ""
         topic = headers.topic ?? ""
-        channel = nil
+        self.channel = channel
         self.slot = slot
         expiration = headers.expiration.flatMap { Int64($0) }
         collapseID = headers.collapseID
         isImmediate = headers.isImmediate
         isLiveActivity = headers.isForLiveActivity
-        isBroadcast = false
+        isBroadcast = channel != nil
         self.payload = payload
         isShown = NotificationPresentation.isVisible(headers, payload)
         undecodable = nil

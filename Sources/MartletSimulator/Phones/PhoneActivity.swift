@@ -17,6 +17,8 @@ struct PhoneActivity: Sendable {
     let isStartedByPush: Bool
     /// Whether the system issues an update token, rather than a channel updating the activity.
     let usesToken: Bool
+    /// The channel on which the activity listens; nil for none.
+    let channel: ChannelID?
     /// Whether the system issues no token until the user allows Live Activities.
     var waitsForAllow: Bool
     /// Whether the app has run since the start, or since the user allowed the token, so that it observes the token.
@@ -46,6 +48,7 @@ struct PhoneActivity: Sendable {
         startedAt = now
         isStartedByPush = push != nil
         usesToken = push?.startsWithToken ?? true
+        channel = push?.startChannel
         relevance = push.map(PhoneActivity.score) ?? 0
         shown = state.content ?? .null
         renderedAt = now
@@ -107,5 +110,12 @@ struct PhoneActivity: Sendable {
     private static func score(of push: DeliveredPush) -> Double {
         guard case .number(let score)? = push.payload?["aps"]?["relevance-score"] else { return 0 }
         return score.doubleValue
+    }
+}
+
+extension [PhoneActivity] {
+    /// Returns the numbers of the active activities that listen on a channel.
+    func listeners(on channel: ChannelID) -> [Int] {
+        filter { $0.channel == channel && !$0.hasEnded }.map(\.number)
     }
 }

@@ -103,8 +103,13 @@ struct PhonePopulation: Sendable {
         return phones[index].phone.answer(to: token, topic: topic)
     }
 
-    /// Passes an answered push to the phone of its token, if there is one.
+    /// Passes an answered push to the phone of its token, if there is one, and an accepted broadcast to all phones.
     mutating func receive(_ push: ReceivedPush, at now: Int64) {
+        if let channel = push.channel {
+            guard push.status == 200, push.app == app.topic.rawValue else { return }
+            for index in phones.indices { change(index) { $0.receive(push, on: channel, at: now) } }
+            return
+        }
         guard let index = owners[push.deviceToken.lowercased()], let token = push.token else { return }
         change(index) { $0.receive(push, to: token, at: now) }
     }

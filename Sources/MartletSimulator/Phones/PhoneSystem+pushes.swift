@@ -15,13 +15,17 @@ extension PhoneSystem {
     /// Applies a push, and counts its effect.
     mutating func apply(_ push: DeliveredPush) {
         let cause: SimulatedPhone.DropCause? =
-            switch tokens.purpose(of: push.deviceToken) {
-            case nil: .tokenEnded
-            case .device: notify(push)
-            case .start: start(push)
-            case .activity(let number): change(number, push)
-            case .widgets: reload(push, isControl: false)
-            case .control: reload(push, isControl: true)
+            if let channel = push.channel {
+                broadcast(push, on: channel)
+            } else {
+                switch tokens.purpose(of: push.deviceToken) {
+                case nil: .tokenEnded
+                case .device: notify(push)
+                case .start: start(push)
+                case .activity(let number): change(number, push)
+                case .widgets: reload(push, isControl: false)
+                case .control: reload(push, isControl: true)
+                }
             }
         account.settle(cause)
     }
@@ -78,6 +82,13 @@ extension PhoneSystem {
         begin(surface, state, by: push)
         if generator.decides(behavior.duplicateStart), canStart { begin(surface, state, by: push) }
         return nil
+    }
+
+    /// Applies a broadcast to each activity on its channel; returns the cause for which none takes it.
+    private mutating func broadcast(_ push: DeliveredPush, on channel: ChannelID) -> SimulatedPhone.DropCause? {
+        var causes: [SimulatedPhone.DropCause?] = []
+        for number in activities.listeners(on: channel) { causes.append(change(number, push)) }
+        return causes.contains(nil) ? nil : causes.first ?? .tokenEnded
     }
 
     private mutating func change(_ number: Int, _ push: DeliveredPush) -> SimulatedPhone.DropCause? {

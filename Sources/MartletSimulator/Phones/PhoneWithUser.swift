@@ -53,6 +53,11 @@ struct PhoneWithUser: Sendable {
         phone.receive(push.payload, headers: push.headers, to: token, at: Date(millisecondsSince1970: now))
     }
 
+    /// Takes a broadcast that APNs has accepted.
+    mutating func receive(_ push: ReceivedPush, on channel: ChannelID, at now: Int64) {
+        phone.receive(push.payload, headers: push.headers, on: channel, at: Date(millisecondsSince1970: now))
+    }
+
     /// States the content that a surface should show; nil for its end.
     ///
     /// A card that the user has swiped away should not appear again until the surface has ended.

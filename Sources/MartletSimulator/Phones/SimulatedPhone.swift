@@ -15,8 +15,8 @@ public import MartletCore
 /// decision. It takes pushes and answers them as APNs does, reports tokens and activities as the app does, and counts
 /// in ``account`` what a back end has achieved. ``Behavior`` lists the assumptions with their sources.
 ///
-/// A surface is what a card is about, such as one order; the attributes of an activity identify it. Channels and
-/// broadcasts are not simulated: an activity whose start names a channel gets no update.
+/// A surface is what a card is about, such as one order; the attributes of an activity identify it. An activity whose
+/// start names a channel takes the broadcasts on it, whether or not the channel exists.
 public struct SimulatedPhone: Sendable {
     private var system: PhoneSystem
     private var storedPushes = StoredPushes()
@@ -113,6 +113,39 @@ public struct SimulatedPhone: Sendable {
             payload: try? JSONReader.readPayload(payload),
             at: system.now
         )
+        deliver(push)
+        return answer
+    }
+
+    /// Takes a broadcast that APNs has accepted, and delivers it to the activities on its channel, or stores it while
+    /// the phone is offline, unless its expiration is 0.
+    ///
+    /// A phone without an active activity on the channel ignores it, and does not count it.
+    ///
+    /// - Parameters:
+    ///   - payload: The payload.
+    ///   - headers: The headers: of them priority and expiration have an effect.
+    ///   - channel: The channel.
+    ///   - date: The time of the broadcast, to which the phone advances first.
+    public mutating func receive(_ payload: [UInt8], headers: PushHeaders, on channel: ChannelID, at date: Date) {
+        advance(to: date)
+        guard !system.activities.listeners(on: channel).isEmpty else { return }
+        system.account.count(.accepted, isTokenValid: true)
+        deliver(
+            DeliveredPush(
+                number: system.account.pushes,
+                to: nil,
+                channel: channel,
+                slot: channel.rawValue,
+                headers: headers,
+                payload: try? JSONReader.readPayload(payload),
+                at: system.now
+            )
+        )
+    }
+
+    /// Delivers a push that waits in the account, or stores it while the phone is offline.
+    private mutating func deliver(_ push: DeliveredPush) {
         if system.isOnline {
             system.take(push)
         } else {
@@ -121,7 +154,6 @@ public struct SimulatedPhone: Sendable {
             }
         }
         run(until: system.now)
-        return answer
     }
 
     /// States the content that a surface should show from a time on, for ``account``.

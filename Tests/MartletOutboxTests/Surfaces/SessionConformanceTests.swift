@@ -214,6 +214,35 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `a push of several sessions is stored once`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let surfaces = outbox.surfaces
+        var phones: [StoredInstallation] = []
+        for number in 1...3 as ClosedRange<UInt64> {
+            phones.append(try await outbox.installations.add(.numbered(number)))
+        }
+        let stored = try await surfaces.putNew(.numbered(1))
+        #expect(try await surfaces.finish(stored, on: phones))
+        let due = try await surfaces.sessions(of: stored)
+        try #require(due.count == 3)
+        // A broadcast, on which each of the sessions has decided.
+        var push = try OutboxPush.numbered(1, orderKey: "channel")
+        push.destination = .channel("Y2hhbm5lbA==", bundle: "com.example.orders")
+        let steps = due[..<2].map { SessionStep(of: $0, state: [], dueAt: 500, pushes: [push]) }
+        #expect(try await surfaces.store(steps, at: 20) == StoredSteps(results: [.stored, .stored]))
+        let claimed = try await outbox.claimAll(at: 30)
+        #expect(claimed.map(\.push.session) == [due[0].session.number])
+        #expect(claimed.map(\.push.destination) == [push.destination])
+        for push in claimed { try await outbox.end(push, at: 40) }
+        #expect(try await surfaces.store(due[2], dueAt: 500, pushes: [push], at: 50) == .stored)
+        #expect(try await outbox.claimAll(at: 60).isEmpty)
+        let sessions = try await surfaces.sessions(of: stored).map(\.session)
+        #expect(sessions.map { $0.results.map(\.state) } == [[.delivered], [.cancelled], [.cancelled]])
+        #expect(sessions.map(\.dueAt) == [500, 20, 50])
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `a step with too many pushes is not stored`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open(limit: 2)
         let surfaces = outbox.surfaces

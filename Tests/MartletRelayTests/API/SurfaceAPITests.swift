@@ -120,6 +120,17 @@ import Testing
             (body(["widget"], more: #","attributes-type":"Order""#), "/attributes-type", "without the snapshot"),
             (body(["widget"], more: #","control":"com.example.garage""#), "/control", "without the snapshot"),
             (body(["control"], more: #","control":"""#), "/control", "1 to 128"),
+            (body(["widget"], more: #","channel":{"id":"YQ=="}"#), "/channel", "without the snapshot"),
+            (body(more: #","channel":{}"#), "/channel/id", "is missing"),
+            (body(more: #","channel":{"id":"no base64"}"#), "/snapshots/0", "base64"),
+            (
+                body(more: #","channel":{"id":"YQ==","environment":"development"}"#), "/channel/environment",
+                "must be production"
+            ),
+            (
+                body(more: #","channel":{"id":"YQ==","bundle-id":"com.example.x"}"#), "/channel/bundle-id",
+                "of the app"
+            ),
             (body([]), "/snapshots", "1 to 6"),
             (body(["widget", "widget"]), "/snapshots/1/kind", "another kind"),
             (body(of: "order-8"), "/snapshots/0/surfaceId", "as in the path"),
@@ -165,6 +176,20 @@ import Testing
         #expect(await bench.ask("GET", Self.surface).json["control"] == "com.example.garage")
         let content = try SurfaceContent(JSONField<APIProblem>(shown.json, named: "the surface"))
         #expect(try SurfaceContent(stored: content.stored).stored == content.stored)
+        await bench.stop()
+    }
+
+    @Test func `a channel has the place of the app by default`() async throws {
+        let bench = try await RelayBench()
+        let body = Self.body(more: #","channel":{"id":"YQ=="}"#)
+        #expect(await bench.ask("PUT", Self.surface, body).status == 201)
+        let shown = await bench.ask("GET", Self.surface)
+        let channel: JSONValue = [
+            "id": "YQ==", "message-storage-policy": 0, "environment": "production", "bundle-id": "com.example.orders",
+        ]
+        #expect(shown.json["channel"] == channel && shown.json["problem"] == nil, "\(shown.text)")
+        let again = Self.body(more: #","channel":\#(channel)"#)
+        #expect(await bench.ask("PUT", Self.surface, again).json["revision"] == 1)
         await bench.stop()
     }
 
@@ -215,7 +240,9 @@ import Testing
 
     @Test func `a surface that cannot be read tells why nothing is sent`() async throws {
         let bench = try await RelayBench()
-        let request = try SurfaceRequest(JSONReader.read(Array(Self.body().utf8)), of: "order-7", at: bench.parts.now)
+        let json = try JSONReader.read(Array(Self.body().utf8))
+        let app = try #require(await bench.relay.context.configuration.apps.first)
+        let request = try SurfaceRequest(json, of: "order-7", in: app, at: bench.parts.now)
         // With the fingerprint of the readable content, as after damage.
         var stored = try request.surface("order-7", of: "orders", by: "back end")
         stored.request = Array(#"{"snapshots":[{"kind":"hologram"}]}"#.utf8)

@@ -171,7 +171,7 @@ struct ActivitySessionTests {
         bench.goLive(with: update)
         bench.now += 27_000
         let actions = bench.actions()
-        guard case .start(let request, start, generation: 1, _)? = actions.last else {
+        guard case .start(let request, start, generation: 1, _, _)? = actions.last else {
             Issue.record("no successor: \(actions)")
             return
         }
@@ -217,7 +217,7 @@ struct ActivitySessionTests {
         bench.now += 20
         _ = bench.desire(2)
         bench.settle(2, .unregistered)
-        guard case .start(_, start, generation: 2, _)? = bench.actions().first else {
+        guard case .start(_, start, generation: 2, _, _)? = bench.actions().first else {
             Issue.record("no start: \(bench.session.assumed.phase)")
             return
         }

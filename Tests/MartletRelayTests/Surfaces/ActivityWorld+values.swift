@@ -3,6 +3,8 @@
 import MartletCore
 import MartletOutbox
 
+@testable import MartletRelay
+
 extension ActivityWorld {
     struct Violation: Error, CustomStringConvertible {
         var description: String
@@ -19,6 +21,16 @@ extension ActivityWorld {
         var timestamp: Int64
         var priority = 10
         var sentAt: Int64
+        /// Whether it is a broadcast, or starts a card on the channel.
+        var isForChannel = false
+        /// Whether APNs stores it for a phone that is offline.
+        var isStored = true
+
+        /// The time after which the outbox gives up the push.
+        var life: Int64 { kind != .start && isForChannel ? 7_200 : 600 }
+
+        /// The time for which APNs stores the push.
+        var storageTime: Int64 { kind == .start ? 600 : isForChannel ? 8 * 3_600 : .max / 2 }
 
         /// The place in which APNs keeps the push for a phone that is offline.
         var slot: String { kind == .start ? "start" : token }
@@ -46,6 +58,7 @@ extension ActivityWorld {
     /// A fault in the session's work, which the world must notice.
     enum PlantedFault: CaseIterable {
         case repeatsTimestamps, startsTwice, ignoresNewTokens, forgetsEnds, alwaysUrgent, ignoresUnregistered
+        case forgetsBroadcasts
     }
 
     enum Event {
@@ -64,5 +77,16 @@ extension ActivityWorld {
     enum PushResult {
         case accepted, expired, cancelled
         case unregistered(since: Int64)
+    }
+}
+
+extension ActivitySession.Absence {
+    /// Returns whether a phone without a card in the world's quiet has none for this reason.
+    func isTrue(of phone: PhoneModel) -> Bool {
+        switch self {
+        case .notAllowed: !phone.isAllowed
+        case .declined, .startBudgetSpent, .neverConfirmed: !phone.cards.contains(where: \.isActive)
+        case .noStartToken, .refused, .alertsNotAllowed, .noDeviceToken, .notSent: false
+        }
     }
 }

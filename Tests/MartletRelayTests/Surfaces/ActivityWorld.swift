@@ -16,8 +16,12 @@ struct ActivityWorld {
     private static let busy: Int64 = 2 * 86_400
     /// The time within which a reachable phone shows the last state: an expired start and its repetition.
     private static let quiet: Int64 = 3_600
+    /// The same on a channel: the time between two broadcasts, and the time after which one is repeated.
+    private static let channelQuiet: Int64 = 7_800
 
     private let fault: PlantedFault?
+    /// The channel of the surface; nil for a surface without one.
+    private let channel: SurfaceChannel?
     private let tell: ((String) -> Void)?
     private var now = ActivityWorld.begin
     private var generator: SplitMix64
@@ -31,6 +35,8 @@ struct ActivityWorld {
     /// The time of the next step in seconds since 1970; nil to wait for a change.
     private var dueAt: Int64?
     private var content: SurfaceContent?
+    /// The time of the last change of the surface.
+    private var changedAt: Int64 = 0
     private var results: [SessionResult] = []
     private var budget: ActivityBudget
     private var stored: ReportedInstallation
@@ -49,8 +55,10 @@ struct ActivityWorld {
 
     init(seed: UInt64, fault: PlantedFault? = nil, tell: ((String) -> Void)? = nil) {
         generator = SplitMix64(state: seed)
+        channel = seed % 3 == 0 ? .test(storesBroadcasts: seed % 2 == 0) : nil
+        // A phone that cannot join gets pushes to its token.
+        stored = ReportedInstallation(at: ActivityWorld.begin, systemVersion: seed % 4 == 0 ? "17.6" : "26.1")
         budget = ActivityBudget(at: ActivityWorld.begin)
-        stored = ReportedInstallation(at: ActivityWorld.begin)
         self.fault = fault
         self.tell = tell
     }
@@ -125,11 +133,16 @@ struct ActivityWorld {
         case .desire(let isUrgent):
             generation += 1
             note("desired \(generation)\(isUrgent ? ", urgent" : "")")
-            content = .activity(generation, isUrgent: isUrgent)
+            content = .activity(generation, isUrgent: isUrgent, on: channel)
+            changedAt = now
             hasSession = true
             isDue = true
         case .withdraw:
             note("withdrawn")
+            if content != nil {
+                generation += 1
+                changedAt = now
+            }
             content = nil
             isDue = true
         case .user(let choice): act(choice)
@@ -224,13 +237,14 @@ struct ActivityWorld {
         let plan = state.step(
             content,
             revision: Int64(generation),
-            changedAt: now * 1_000,
+            changedAt: changedAt * 1_000,
+            isWithdrawn: content == nil,
             of: ReportedInstallation.surface,
             on: stored.installation,
             results: results,
             at: now * 1_000,
             within: &budget,
-            ids: {
+            ids: { _ in
                 count += 1
                 return APNsID(randomBits: (count, 0))
             }
@@ -260,7 +274,7 @@ struct ActivityWorld {
 
     private mutating func perform(_ send: SurfacePlan.Send) throws(Violation) {
         note("\(send.content) \(send.snapshot.id)")
-        let token = String(decoding: send.token.bytes, as: UTF8.self)
+        let token = send.token.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "channel"
         let number = send.snapshot.id.split(separator: "@").last.flatMap { Int($0) } ?? 0
         func push(_ kind: Push.Kind, _ timestamp: Int64, _ priority: Int = 10) -> Push {
             Push(
@@ -274,14 +288,30 @@ struct ActivityWorld {
             )
         }
         switch send.content {
-        case .start(let timestamp):
+        case .start(let timestamp, let channel):
             try count(start: token)
-            try queue(push(.start, timestamp))
+            guard channel == nil || channel == self.channel && stored.canJoin else {
+                throw Violation(description: "\(now): a start on a channel that the phone cannot join")
+            }
+            var start = push(.start, timestamp)
+            start.isForChannel = channel != nil
+            try queue(start)
             guard fault == .startsTwice else { return }
-            var copy = push(.start, timestamp + 1)
+            var copy = start
+            copy.timestamp += 1
             copy.id = nil
             try queue(copy)
+        case .broadcast(let broadcast):
+            if broadcast.update.priority == 10 { try countUrgent() }
+            let update = broadcast.update
+            var sent = push(broadcast.isEnd ? .end : .update, update.timestamp, update.priority)
+            sent.isForChannel = true
+            sent.isStored = broadcast.channel.storesBroadcasts
+            try self.send(sent, for: send.id)
         case .update(let update):
+            guard !phone.channelTokens.contains(token) else {
+                throw Violation(description: "\(now): an update to one card on a channel")
+            }
             let priority = fault == .alwaysUrgent ? 10 : update.priority
             if priority == 10 { try countUrgent() }
             let timestamp = fault == .repeatsTimestamps ? now - now % 3_600 : update.timestamp
@@ -298,6 +328,18 @@ struct ActivityWorld {
         }
     }
 
+    /// Sends a broadcast, which another session of the surface may have sent before.
+    private mutating func send(_ broadcast: Push, for id: APNsID) throws(Violation) {
+        waiting[id] = broadcast
+        guard fault != .forgetsBroadcasts else { return schedule(.settle(id, .accepted), at: now + 1) }
+        var push = broadcast
+        if chance(0.3) {
+            schedule(.settle(id, .cancelled), at: now)
+            push.id = nil
+        }
+        try queue(push)
+    }
+
     private mutating func queue(_ push: Push) throws(Violation) {
         guard push.timestamp > lastTimestamp else { throw Violation(description: "\(now): a timestamp did not rise") }
         lastTimestamp = push.timestamp
@@ -312,7 +354,7 @@ struct ActivityWorld {
         if let id = push.id, waiting[id] == nil { return }
         guard isAppleUp else {
             // The outbox tries again until the push expires.
-            if let id = push.id, now > push.sentAt + 600 {
+            if let id = push.id, now > push.sentAt + push.life {
                 schedule(.settle(id, .expired), at: now + 30)
             } else {
                 schedule(.send(push), at: now + 30)
@@ -347,9 +389,11 @@ struct ActivityWorld {
         }
     }
 
-    /// Two cards may be on the phone only while one replaces the other and the app has not run since.
+    /// Two cards may be on the phone only while one replaces the other and the app has not run since, and more only if
+    /// the phone has missed broadcasts that end them.
     private func checkCards() throws(Violation) {
-        guard phone.cards.count <= 2 else { throw Violation(description: "\(now): \(phone.cards.count) cards") }
+        let limit = 2 + phone.missedEnds
+        guard phone.cards.count <= limit else { throw Violation(description: "\(now): \(phone.cards.count) cards") }
     }
 
     /// Lets the outage end, brings the phone online, opens the app, and checks the state that remains.
@@ -359,9 +403,9 @@ struct ActivityWorld {
         now = max(now, ActivityWorld.begin + ActivityWorld.busy)
         deliver(phone.setOnline(true, at: now, using: &generator))
         note("quiet")
-        let end = now + ActivityWorld.quiet
+        let end = now + (channel != nil && stored.canJoin ? ActivityWorld.channelQuiet : ActivityWorld.quiet)
         // The user opens the app from time to time.
-        for pass in 0..<6 { schedule(.user(9), at: now + Int64(pass) * 600 + 30) }
+        for pass in 0..<(end - now) / 600 { schedule(.user(9), at: now + pass * 600 + 30) }
         while let event = nextEvent(by: end) {
             if case .user(let choice) = event, choice != 9 { continue }
             switch event {
@@ -383,22 +427,19 @@ struct ActivityWorld {
             return
         }
         if let reason = state.activity.absence {
-            let isTrue: Bool =
-                switch reason {
-                case .notAllowed: !phone.isAllowed
-                case .declined, .startBudgetSpent, .neverConfirmed: shown.isEmpty
-                case .noStartToken, .refused, .alertsNotAllowed, .noDeviceToken, .notSent: false
-                }
-            guard isTrue else { throw Violation(description: "absent because of \(reason), which is not so") }
-            return
+            guard !reason.isTrue(of: phone) else { return }
+            throw Violation(description: "absent because of \(reason), which is not so")
         }
         if case .unconfirmed = phase, shown.isEmpty { return }
-        var isReplacing = false
-        if case .live(let card) = phase { isReplacing = card.successor != nil }
+        let isReplacing: Bool =
+            switch phase {
+            case .live(let card): card.successor != nil
+            // The app has not run since the start of a card on the channel in place of another one.
+            case .starting, .unconfirmed: channel != nil
+            case .none, .ending: false
+            }
         guard shown.count == 1 || isReplacing, shown.first?.generation == generation else {
-            throw Violation(
-                description: "desired \(generation), shown \(shown.map(\.generation)): \(phase)"
-            )
+            throw Violation(description: "desired \(generation), shown \(shown.map(\.generation)): \(phase)")
         }
     }
 }

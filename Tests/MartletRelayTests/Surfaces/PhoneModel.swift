@@ -19,6 +19,8 @@ struct PhoneModel {
         var isStartedByPush: Bool
         /// Whether the system has issued the token, which it does after a tap of the user for some cards.
         var hasToken = true
+        /// Whether broadcasts update the card, which has no token then.
+        var usesChannel = false
     }
 
     /// The probabilities and limits of the phone.
@@ -35,6 +37,10 @@ struct PhoneModel {
     private(set) var startToken = "start-1"
     /// The tokens that no longer exist, with the time at which each was invalidated.
     private(set) var deadTokens: [String: Int64] = [:]
+    /// The names of the tokens that cards on a channel would have.
+    private(set) var channelTokens: Set<String> = []
+    /// The number of ends of cards on a channel that the phone has missed since the app ran last.
+    private(set) var missedEnds = 0
     /// The newest push that APNs stores for the phone, by token and collapse identifier.
     private var stored: [String: ActivityWorld.Push] = [:]
     /// The starts that the system still accepts: ten, and one more every 2.4 hours.
@@ -52,7 +58,10 @@ struct PhoneModel {
         using generator: inout SplitMix64
     ) -> [ActivityWorld.Report] {
         guard isOnline else {
-            stored[push.slot] = push
+            // APNs stores one broadcast at most.
+            let isReplaced = push.isStored && push.isForChannel && stored[push.slot]?.kind == .end
+            if isReplaced || push.kind == .end && !push.isStored { missedEnds += 1 }
+            if push.isStored { stored[push.slot] = push }
             return []
         }
         return apply(push, at: now, using: &generator)
@@ -66,12 +75,11 @@ struct PhoneModel {
         switch push.kind {
         case .start: return start(push, at: now, using: &generator)
         case .update, .end:
-            guard let index = cards.firstIndex(where: { $0.token == push.token && $0.isActive && $0.hasToken }),
-                push.timestamp > cards[index].timestamp
-            else { return [] }
-            if push.kind == .end {
-                remove(cards[index].id, at: now)
-            } else {
+            for card in cards where card.isActive && card.isReached(by: push) && push.timestamp > card.timestamp {
+                guard push.kind == .update, let index = cards.firstIndex(where: { $0.id == card.id }) else {
+                    remove(card.id, at: now)
+                    continue
+                }
                 cards[index].generation = push.generation
                 cards[index].timestamp = push.timestamp
             }
@@ -90,7 +98,10 @@ struct PhoneModel {
         startsLeft -= 1
         add(generation: push.generation, timestamp: push.timestamp, isStartedByPush: true, at: now)
         let isWoken = Double.random(in: 0..<1, using: &generator) < habits.wake
-        cards[cards.count - 1].hasToken = Double.random(in: 0..<1, using: &generator) >= habits.needsTap
+        cards[cards.count - 1].usesChannel = push.isForChannel
+        if push.isForChannel { channelTokens.insert(cards[cards.count - 1].token) }
+        let hasToken = Double.random(in: 0..<1, using: &generator) >= habits.needsTap
+        cards[cards.count - 1].hasToken = hasToken && !push.isForChannel
         return isWoken ? wake(at: now) : []
     }
 
@@ -118,6 +129,7 @@ struct PhoneModel {
 
     /// Runs the app: it keeps the newest of its cards, ends the others, and reports all it knows.
     mutating func wake(at now: Int64) -> [ActivityWorld.Report] {
+        missedEnds = 0
         var reports: [ActivityWorld.Report] = [.startToken(startToken), .allowed(isAllowed)]
         for card in cards.dropLast() {
             remove(card.id, at: now)
@@ -148,7 +160,7 @@ struct PhoneModel {
 
     /// Opens the app, and allows the card if the system has asked for that.
     mutating func open(at now: Int64) -> [ActivityWorld.Report] {
-        for index in cards.indices { cards[index].hasToken = true }
+        for index in cards.indices { cards[index].hasToken = !cards[index].usesChannel }
         return wake(at: now)
     }
 
@@ -169,7 +181,7 @@ struct PhoneModel {
         let waiting = stored.values.sorted { $0.timestamp < $1.timestamp }
         stored = [:]
         var reports: [ActivityWorld.Report] = []
-        for push in waiting where push.kind != .start || now <= push.sentAt + 600 {
+        for push in waiting where now <= push.sentAt + push.storageTime {
             reports += apply(push, at: now, using: &generator)
         }
         return reports
@@ -184,7 +196,7 @@ struct PhoneModel {
 
     /// Replaces the token of the card, as the system does from time to time.
     mutating func rotateToken(at now: Int64) -> [ActivityWorld.Report] {
-        guard let card = cards.last, card.isActive else { return [] }
+        guard let card = cards.last, card.isActive, !card.usesChannel else { return [] }
         deadTokens[card.token] = now
         tokenCount += 1
         cards[cards.count - 1].token = "update-\(tokenCount)"
@@ -208,5 +220,12 @@ struct PhoneModel {
         }
         for card in cards where now >= card.startedAt + 12 * 3600 { remove(card.id, at: now) }
         return reports
+    }
+}
+
+extension PhoneModel.Card {
+    /// Returns whether an update or an end is for the card.
+    fileprivate func isReached(by push: ActivityWorld.Push) -> Bool {
+        usesChannel ? push.isForChannel : hasToken && token == push.token
     }
 }

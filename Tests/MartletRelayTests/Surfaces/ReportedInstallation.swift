@@ -14,8 +14,8 @@ struct ReportedInstallation {
 
     private(set) var installation: Installation
 
-    /// Creates an installation that has reported nothing.
-    init(at now: Int64) {
+    /// Creates an installation that has reported nothing but its system.
+    init(at now: Int64, systemVersion: String = "26.1") {
         var generator = SplitMix64(state: 7)
         installation = Installation(
             id: InstallationID(milliseconds: now * 1_000, using: &generator),
@@ -25,6 +25,7 @@ struct ReportedInstallation {
             bundleID: "com.example.orders",
             at: now * 1_000
         )
+        installation.attributes[.systemVersion] = systemVersion
     }
 
     /// Returns the token with a name.
@@ -75,6 +76,9 @@ struct ReportedInstallation {
         installation.tokens[Installation.TokenSlot(kind, control)] = token
         installation.changedAt = now * 1_000
     }
+
+    /// Whether the phone can join a channel.
+    var canJoin: Bool { SurfaceChannel.test().canBeJoined(by: installation) }
 
     mutating func allowAlerts(_ isAllowed: Bool) { installation.permissions[.alerts] = isAllowed }
 
@@ -133,7 +137,11 @@ struct ReportedInstallation {
 
 extension SurfaceContent {
     /// The content of a Live Activity in a revision, which is the number at the end of the snapshot's identifier.
-    static func activity(_ revision: Int, isUrgent: Bool = false) -> SurfaceContent {
+    static func activity(
+        _ revision: Int,
+        isUrgent: Bool = false,
+        on channel: SurfaceChannel? = nil
+    ) -> SurfaceContent {
         let snapshot = Snapshot(
             id: "\(ReportedInstallation.surface)@\(revision)",
             surfaceID: ReportedInstallation.surface,
@@ -151,7 +159,20 @@ extension SurfaceContent {
         return SurfaceContent(
             snapshots: [.liveActivity(snapshot)],
             isUrgent: isUrgent,
-            attributesType: ReportedInstallation.attributesType
+            attributesType: ReportedInstallation.attributesType,
+            channel: channel
+        )
+    }
+}
+
+extension SurfaceChannel {
+    /// A channel that the app of a ``ReportedInstallation`` can join.
+    static func test(storesBroadcasts: Bool = false) -> SurfaceChannel {
+        SurfaceChannel(
+            "Y2hhbm5lbA==",
+            storesBroadcasts: storesBroadcasts,
+            environment: .production,
+            bundleID: "com.example.orders"
         )
     }
 }

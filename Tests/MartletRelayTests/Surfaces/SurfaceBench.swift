@@ -62,9 +62,10 @@ struct SurfaceBench {
         _ title: String,
         for audience: SurfaceAudience = .users(["anna"]),
         kinds: [SurfaceKind] = [.liveActivity],
+        on channel: SurfaceChannel? = nil,
         endsAt: Int64? = nil
     ) async throws {
-        let request = Self.request(title, kinds: kinds)
+        let request = Self.request(title, kinds: kinds, on: channel)
         let surface = MartletOutbox.Surface(
             app: "orders",
             id: Self.surface,
@@ -84,9 +85,28 @@ struct SurfaceBench {
     }
 
     /// The stored request of a surface.
-    static func request(_ title: String, kinds: [SurfaceKind] = [.liveActivity]) -> [UInt8] {
+    static func request(
+        _ title: String,
+        kinds: [SurfaceKind] = [.liveActivity],
+        on channel: SurfaceChannel? = nil
+    ) -> [UInt8] {
         let snapshots = kinds.map { snapshot(of: $0, title).json }
-        return JSONValue.members(["snapshots": .array(snapshots), "priority": 10]).encoded()
+        return JSONValue.members([
+            "snapshots": .array(snapshots), "priority": 10, "channel": channel?.json,
+        ]).encoded()
+    }
+
+    /// Creates a channel of the app.
+    func createChannel(storesBroadcasts: Bool = false) async throws -> SurfaceChannel {
+        let body = #"{"message-storage-policy":\#(storesBroadcasts ? 1 : 0)}"#
+        let answer = await relay.ask("POST", "/v1/apps/orders/channels", body)
+        guard let id = answer.json["channel"]?.stringValue else { throw UnexpectedAnswer(text: answer.text) }
+        return SurfaceChannel(
+            ChannelID(id),
+            storesBroadcasts: storesBroadcasts,
+            environment: .production,
+            bundleID: "com.example.orders"
+        )
     }
 
     /// The snapshot of a Live Activity or of a widget.
@@ -138,7 +158,16 @@ struct SurfaceBench {
     /// Reports that a push has started an activity of the surface, with its token.
     func report(_ token: String, with secret: String) async throws {
         let activity = #"{"surface":"\#(Self.surface)","token":"\#(token)","started-by":"push"}"#
-        let answer = await phones.phone("PATCH", #"{"activities":{"\#(token)":\#(activity)}}"#, with: secret)
+        try await report(#"{"\#(token)":\#(activity)}"#, secret)
+    }
+
+    /// Reports that a push has started an activity of the surface on a channel, which has no token.
+    func reportActivityOnChannel(with secret: String) async throws {
+        try await report(#"{"6F1C":{"surface":"\#(Self.surface)","started-by":"push"}}"#, secret)
+    }
+
+    private func report(_ activities: String, _ secret: String) async throws {
+        let answer = await phones.phone("PATCH", #"{"activities":\#(activities)}"#, with: secret)
         guard answer.status == 200 else { throw UnexpectedAnswer(text: answer.text) }
     }
 
@@ -147,8 +176,16 @@ struct SurfaceBench {
     }
 
     /// The pushes that Apple has received for a token: the event of a Live Activity, or the push type, and the title.
-    func received(by token: String) async -> [String] {
-        await relay.apple.pushes.filter { $0.deviceToken == token }.map { push in
+    func received(by token: String) async -> [String] { await received { $0.deviceToken == token } }
+
+    /// The broadcasts that Apple has received for a channel, without repetitions for phones that have joined late: the
+    /// event and the title.
+    func received(on channel: SurfaceChannel) async -> [String] {
+        await received { $0.channel == channel.id }.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+    }
+
+    private func received(where isWanted: (ReceivedPush) -> Bool) async -> [String] {
+        await relay.apple.pushes.filter(isWanted).map { push in
             let payload = (try? JSONReader.read(push.payload)) ?? .null
             let aps = payload["aps"]
             let title = [
@@ -157,6 +194,11 @@ struct SurfaceBench {
             ].compactMap { $0?.stringValue }.first
             return "\(aps?["event"]?.stringValue ?? push.headers.pushType ?? "") \(title ?? "")"
         }
+    }
+
+    /// Waits until Apple has received these broadcasts for a channel.
+    func expect(_ pushes: [String], on channel: SurfaceChannel) async throws {
+        try await eventually("\(channel.id) gets \(pushes)") { await received(on: channel) == pushes }
     }
 
     /// Waits until Apple has received these pushes for a token.

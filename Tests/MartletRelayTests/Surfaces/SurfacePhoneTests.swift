@@ -27,7 +27,7 @@ import Testing
 
         init() async throws {
             bench = try await SurfaceBench()
-            secret = try await bench.phones.enroll().secret
+            secret = try await bench.phones.enroll("anna", #","system-version":"26.1""#).secret
             for event: SimulatedPhone.Event in [.install, .launch, .leave] { phone.handle(event, at: Date()) }
             try await sendReports()
         }
@@ -47,8 +47,11 @@ import Testing
         mutating func deliver() async throws {
             let pushes = await bench.relay.apple.pushes
             for push in pushes.dropFirst(delivered) {
-                guard let token = push.token else { continue }
-                phone.receive(push.payload, headers: push.headers, to: token, at: Date())
+                if let token = push.token {
+                    phone.receive(push.payload, headers: push.headers, to: token, at: Date())
+                } else if let channel = push.channel {
+                    phone.receive(push.payload, headers: push.headers, on: channel, at: Date())
+                }
             }
             delivered = pushes.count
             try await sendReports()
@@ -85,6 +88,35 @@ import Testing
         let account = world.phone.account
         #expect(account.cardsStarted == 1 && account.duplicates == 0 && account.wasted == 0, "\(account)")
         #expect(account.refused == 0 && account.toInvalidTokens == 0 && account.pushes == 4, "\(account)")
+        await world.bench.stop()
+    }
+
+    @Test func `a phone on a channel shows each state, and gets no push but the start`() async throws {
+        var world = try await World()
+        let channel = try await world.bench.createChannel()
+        try await world.bench.put("Packed", on: channel)
+        try await world.expect(["Packed"])
+        for title in ["On its way", "At the door"] {
+            try await world.bench.put(title, on: channel)
+            try await world.expect([title])
+        }
+        // The phone misses a broadcast, which the channel does not store, and shows the next one.
+        try await world.handle(.setOnline(false))
+        try await world.bench.put("Delayed", on: channel)
+        try await eventually("the broadcast is sent") {
+            guard await world.bench.received(on: channel).last == "update Delayed" else { return false }
+            try await world.deliver()
+            return true
+        }
+        try await world.handle(.setOnline(true))
+        #expect(world.headlines == ["At the door"])
+        try await world.bench.put("Here", on: channel)
+        try await world.expect(["Here"])
+        try await world.bench.withdraw()
+        try await world.expect([])
+        let account = world.phone.account
+        #expect(account.cardsStarted == 1 && account.duplicates == 0 && account.wasted == 0, "\(account)")
+        #expect(await world.bench.relay.apple.pushes.count { $0.token != nil } == 1)
         await world.bench.stop()
     }
 

@@ -58,7 +58,8 @@ import Testing
         surface id: String = "order-7",
         alertsPerDay: Int? = nil,
         quietHours: QuietHours? = nil,
-        to bundleID: String = Self.bundleID
+        to destination: PushRequest.Destination? = nil,
+        of bundleID: String = Self.bundleID
     ) throws -> OutboxPush {
         var app = RelayConfiguration.App(name: "orders", bundleIDs: [Self.bundleID], key: try .ephemeral())
         app.alertsPerDay = alertsPerDay
@@ -73,7 +74,7 @@ import Testing
         )
         let send = SurfacePlan.Send(
             id: APNsID(randomBits: (1, 2)),
-            token: try DeviceToken(hex: "ab12"),
+            destination: try destination ?? .device(DeviceToken(hex: "ab12")),
             content: content,
             snapshot: SurfaceBench.snapshot(of: kind, "Packed")
         )
@@ -81,12 +82,12 @@ import Testing
         var built = BuiltPushes()
         let other = SurfacePlan.Send(
             id: APNsID(randomBits: (3, 4)),
-            token: try DeviceToken(hex: "cd34"),
+            destination: try destination ?? .device(DeviceToken(hex: "cd34")),
             content: content,
             snapshot: send.snapshot
         )
         let first = try builder.push(of: other, &built)
-        #expect(first.id == other.id && first.destination == .device(other.token))
+        #expect(first.id == other.id && first.destination == other.destination.stored(bundle: bundleID))
         let push = try builder.push(of: send, &built)
         if case .end = content { return push }
         built = BuiltPushes()
@@ -133,6 +134,40 @@ import Testing
         #expect(sent.headers.expiration == "\(Self.seconds + 43_200)")
     }
 
+    @Test func `a start on a channel names it`() throws {
+        let aps = try aps(of: push(.start(timestamp: Self.seconds, channel: .test())))
+        #expect(aps["input-push-channel"] == "Y2hhbm5lbA==" && aps["input-push-token"] == nil)
+    }
+
+    @Test(arguments: [false, true]) func `a broadcast is for the channel`(storesBroadcasts: Bool) throws {
+        let channel = SurfaceChannel.test(storesBroadcasts: storesBroadcasts)
+        for isEnd in [false, true] {
+            let broadcast = ActivitySession.Broadcast(
+                channel: channel,
+                age: 0,
+                isEnd: isEnd,
+                update: ActivitySession.Update(
+                    generation: 3,
+                    timestamp: Self.seconds,
+                    priority: 10,
+                    staleDate: Self.seconds + 9
+                ),
+                sentAt: Self.seconds
+            )
+            let hours = try QuietHours.test(from: "00:00", to: "23:59")
+            let sent = try push(.broadcast(broadcast), quietHours: hours, to: .channel(channel.id))
+            #expect(sent.destination == .channel(channel.id, bundle: Self.bundleID))
+            #expect(sent.orderKey == "channel com.example.orders Y2hhbm5lbA==")
+            #expect(sent.user == nil && sent.installation == nil && sent.notBefore == nil)
+            let aps = try aps(of: sent)
+            #expect(aps["event"] == (isEnd ? "end" : "update") && aps["timestamp"]?.integerValue == Self.seconds)
+            #expect(sent.headers.pushType == "liveactivity" && sent.headers.priority == "10")
+            // Longer than APNs stores it, because the next one may be hours away.
+            #expect(sent.headers.expiration == (storesBroadcasts ? "\(Self.seconds + 28_800)" : "0"))
+            #expect(sent.expiresAt == Self.now + 7_200_000)
+        }
+    }
+
     @Test func `a long identifier gives a hash as collapse identifier`() throws {
         let long = String(repeating: "a", count: 100)
         let first = try #require(try push(.background, of: .widget, surface: long).headers.collapseID)
@@ -168,10 +203,60 @@ import Testing
     }
 
     @Test func `a push to an app that is not configured is refused`() throws {
-        #expect(throws: APIProblem.self) { try push(.notification, to: "com.example.other") }
+        #expect(throws: APIProblem.self) { try push(.notification, of: "com.example.other") }
     }
 
     // MARK: Steps
+
+    /// Returns the sessions of the surface, which has revision 3, on phones with a card on a channel.
+    private func sessions(on channel: SurfaceChannel, of phones: ClosedRange<Int64>) throws -> [DueSession] {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        var surface = surface()
+        surface.surface.request = SurfaceContent.activity(3, isUrgent: true, on: channel).stored
+        return phones.map { number in
+            DueSession(
+                session: StoredSession(
+                    number: number,
+                    surface: 1,
+                    installation: number,
+                    revision: 3,
+                    state: bench.state.stored,
+                    dueAt: 0
+                ),
+                surface: surface,
+                installation: StoredInstallation(number: number, revision: 1, installation: bench.stored.installation)
+            )
+        }
+    }
+
+    @Test func `one of many sessions sends a broadcast`() async throws {
+        let app = RelayConfiguration.App(name: "orders", bundleIDs: [Self.bundleID], key: try .ephemeral())
+        let lane = Lane(app: "orders", environment: .production)
+        let now: Int64 = 1_800_000_100_000
+        var broadcasts: [Int64: SentBroadcasts] = [:]
+        var (counts, pushes): ([Int], [[OutboxPush]]) = ([], [])
+        for _ in 0..<2 {
+            let built = await SurfaceStepBuilder.steps(
+                of: try sessions(on: .test(), of: 1...6),
+                apps: [app],
+                renderers: [lane: SnapshotRenderer(timeout: .seconds(30))],
+                budgets: [:],
+                broadcasts: broadcasts,
+                generator: SplitMix64(state: 1),
+                at: now
+            )
+            #expect(built.steps.allSatisfy { $0.problems.isEmpty && !$0.step.isFinished })
+            broadcasts = built.broadcasts
+            counts.append(built.steps.count)
+            pushes.append(built.steps.flatMap { $0.step.pushes.map(\.push) })
+        }
+        // Two tasks build the steps, and the outbox stores one of two pushes with the same identifier. The other
+        // sessions wait until it is stored.
+        #expect(counts == [2, 6] && pushes.map(\.count) == [2, 0])
+        #expect(Set(pushes[0].map(\.id)).count == 1)
+        #expect(broadcasts[1]?.timestamp == now / 1_000)
+    }
 
     /// Returns the step of the surface, which has revision 3, on an installation with a start token.
     private func step(revision: Int64, bundleID: String = Self.bundleID) async throws -> SurfaceSteps.Step {
@@ -265,7 +350,7 @@ import Testing
     // MARK: Budgets
 
     @Test func `the budgets that were used longest ago are dropped`() {
-        var budgets = SurfaceBudgets(limit: 2)
+        var budgets = RecentValues<InstallationBudget>(limit: 2)
         let budget = InstallationBudget(of: installation(), at: Self.seconds)
         for number: Int64 in 1...5 { budgets.store([number: budget]) }
         let known = (1...5).filter { budgets[$0] != nil }

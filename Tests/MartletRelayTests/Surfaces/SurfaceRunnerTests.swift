@@ -33,6 +33,63 @@ import Testing
         await bench.stop()
     }
 
+    @Test(arguments: SurfaceBench.Store.allCases)
+    func `one broadcast reaches the phones on a channel, and pushes the others`(
+        store: SurfaceBench.Store
+    ) async throws {
+        var bench = try await SurfaceBench(over: store)
+        let channel = try await bench.createChannel()
+        var secrets: [String] = []
+        for (number, system) in ["18.0", "26.1", "17.6"].enumerated() {
+            let more = #","system-version":"\#(system)""#
+            secrets.append(try await bench.enroll(device: "a\(number)", start: "b\(number)", more))
+        }
+        try await bench.put("Packed", on: channel)
+        for number in 0..<3 { try await bench.expect(["start Packed"], by: "b\(number)") }
+        let starts = await bench.relay.apple.pushes.compactMap { try? JSONReader.read($0.payload)["aps"] }
+        #expect(starts.count { $0["input-push-channel"]?.stringValue == channel.id.rawValue } == 2, "\(starts)")
+        for secret in secrets.prefix(2) { try await bench.reportActivityOnChannel(with: secret) }
+        try await bench.report("c2", with: secrets[2])
+        try await bench.put("On its way", on: channel)
+        try await bench.expect(["update On its way"], on: channel)
+        try await bench.expect(["update On its way"], by: "c2")
+        try await bench.restart()
+        try await bench.put("At the door", on: channel)
+        try await bench.expect(["update On its way", "update At the door"], on: channel)
+        try await bench.expect(["update On its way", "update At the door"], by: "c2")
+        let path = "/v1/apps/orders/surfaces/\(SurfaceBench.surface)/installations"
+        try await eventually("the phones are right") {
+            let phones = await bench.relay.ask("GET", path).json["installations"]?.elements ?? []
+            let accounts = phones.compactMap { $0["kinds"]?["liveActivity"] }
+            return accounts.map { $0["state"] } == ["broadcast", "broadcast", "current"]
+                && accounts.map { $0["channel"] } == [true, true, nil]
+        }
+        try await bench.withdraw()
+        try await bench.expect(["update On its way", "update At the door", "end At the door"], on: channel)
+        try await bench.expect(["update On its way", "update At the door", "end At the door"], by: "c2")
+        #expect(await bench.relay.apple.pushes.count { $0.token != nil } == 6)
+        await bench.stop()
+    }
+
+    @Test func `a channel that does not exist is a problem of the surface`() async throws {
+        let lines = LogLines()
+        let bench = try await SurfaceBench(log: lines.logger(.warning))
+        let secret = try await bench.enroll(device: "a1", start: "b1", #","system-version":"26.1""#)
+        try await bench.put("Packed", on: .test())
+        try await bench.expect(["start Packed"], by: "b1")
+        try await bench.reportActivityOnChannel(with: secret)
+        try await bench.put("On its way", on: .test())
+        let path = "/v1/apps/orders/surfaces/\(SurfaceBench.surface)"
+        try await eventually("the problem is known") {
+            let problem = await bench.relay.ask("GET", path).json["problem"]?.stringValue
+            return problem?.contains("ChannelNotRegistered") == true
+        }
+        try await eventually("the problem is in the log") {
+            lines.objects.contains { $0["msg"] == "surface push not built" && $0["surface"] == "order-7" }
+        }
+        await bench.stop()
+    }
+
     @Test func `a phone that enrolls later gets the surface`() async throws {
         let bench = try await SurfaceBench()
         try await bench.put("Packed")

@@ -16,11 +16,13 @@ struct SurfaceSessionBench {
     var revision: Int64 = 0
     var changedAt: Int64 = 0
     var content: SurfaceContent?
+    /// Whether the surface is withdrawn without content; otherwise only the phone leaves its audience.
+    var isWithdrawn = true
     var plan = SurfacePlan()
     private var count: UInt64 = 0
 
-    init() {
-        stored = ReportedInstallation(at: now)
+    init(systemVersion: String = "26.1") {
+        stored = ReportedInstallation(at: now, systemVersion: systemVersion)
         budget = ActivityBudget(at: now)
     }
 
@@ -30,12 +32,13 @@ struct SurfaceSessionBench {
             content,
             revision: revision,
             changedAt: changedAt,
+            isWithdrawn: isWithdrawn && content == nil,
             of: ReportedInstallation.surface,
             on: stored.installation,
             results: results,
             at: now * 1_000,
             within: &budget,
-            ids: {
+            ids: { _ in
                 number += 1
                 return APNsID(randomBits: (number, 0))
             }
@@ -71,6 +74,21 @@ struct SurfaceSessionBench {
         .cards([ActivityWorld.CardReport(id: "card", token: token, startedAt: now, isStartedByPush: true)])
     }
 
+    /// The broadcast that was planned last; nil for none.
+    var broadcast: ActivitySession.Broadcast? {
+        plan.sends.compactMap { if case .broadcast(let broadcast) = $0.content { broadcast } else { nil } }.last
+    }
+
+    /// Brings the first revision on the phone, with a card on a channel.
+    mutating func goLive(on channel: SurfaceChannel) throws {
+        try report([.startToken("start")])
+        show(.activity(1, on: channel))
+        try settle()
+        // Before that, the card may not have joined.
+        now += 10
+        try report([card(nil)])
+    }
+
     /// Brings the first revision on the phone.
     mutating func goLive() throws {
         try report([.startToken("start")])
@@ -79,6 +97,11 @@ struct SurfaceSessionBench {
         now += 2
         try report([card("update")])
     }
+}
+
+extension SurfacePlan.Send {
+    /// The token; nil for a broadcast.
+    var token: DeviceToken? { if case .device(let token) = destination { token } else { nil } }
 }
 
 extension SurfaceContent {

@@ -82,13 +82,15 @@ struct PhoneBench {
         without key: String? = nil,
         type: String = "SurfaceActivityAttributes",
         expiration: Int64? = nil,
-        collapseID: String? = nil
+        collapseID: String? = nil,
+        channel: ChannelID? = nil
     ) -> SimulatedPhone.Answer {
         let aps: JSONValue = [
             "timestamp": nextTimestamp(), "event": "start", "content-state": content, "attributes-type": .string(type),
             "attributes": ["surfaceId": .string(surface)], "alert": ["title": "Order"],
         ]
-        let members = (aps.members ?? []).filter { $0.name != key }
+        var members = (aps.members ?? []).filter { $0.name != key }
+        if let channel { members.append(.init("input-push-channel", .string(channel.rawValue))) }
         return send(.object(members), to: startToken, expiration: expiration, collapseID: collapseID)
     }
 
@@ -118,6 +120,23 @@ struct PhoneBench {
         ]
         if let dismissalDate { members.append(.init("dismissal-date", seconds(dismissalDate))) }
         return send(.object(members), to: updateToken)
+    }
+
+    /// Sends a broadcast that updates the activities on a channel, or ends them without content.
+    mutating func broadcast(_ content: JSONValue?, on channel: ChannelID, expiration: Int64 = 0) {
+        var members: [JSONValue.Member] = [
+            .init("timestamp", nextTimestamp()), .init("event", content == nil ? "end" : "update"),
+            .init("content-state", content ?? [:]),
+        ]
+        if content == nil { members.append(.init("dismissal-date", .number(JSONNumber(1)))) }
+        let payload: JSONValue = ["aps": .object(members)]
+        let headers = PushHeaders(
+            pushType: PushType.liveActivity.rawValue,
+            expiration: String(expiration),
+            priority: "10"
+        )
+        phone.receive(payload.encoded(), headers: headers, on: channel, at: now)
+        reports += phone.takeReports()
     }
 
     /// Sends a push to a token; `aps` is its content.

@@ -143,4 +143,32 @@ import Testing
         bench.send(changed, to: widget, type: .widgets)
         #expect(bench.phone.account.widgetReloads == 2)
     }
+
+    @Test func `a broadcast reaches the activities on its channel`() {
+        var bench = PhoneBench()
+        bench.start("order-1", channel: "Y2hhbm5lbA==")
+        bench.start("order-2")
+        bench.wait(60)
+        #expect(bench.activities.map { $0.token == nil } == [true, false])
+        bench.broadcast(["n": 2], on: "Y2hhbm5lbA==")
+        bench.broadcast(["n": 3], on: "b3RoZXI=")
+        bench.wait(60)
+        #expect(bench.contents == [["n": 2], ["n": 1]])
+        #expect(bench.phone.account.effective == 3 && bench.phone.account.pushes == 3)
+        bench.broadcast(nil, on: "Y2hhbm5lbA==")
+        #expect(bench.phone.cards.map(\.surface) == ["order-2"])
+    }
+
+    @Test func `an offline phone gets a broadcast that is stored`() {
+        var bench = PhoneBench()
+        bench.start(channel: "Y2hhbm5lbA==")
+        bench.handle(.setOnline(false))
+        bench.broadcast(["n": 2], on: "Y2hhbm5lbA==")
+        #expect(bench.phone.account.lost == 1)
+        bench.broadcast(["n": 3], on: "Y2hhbm5lbA==", expiration: seconds(bench.now) + 600)
+        bench.broadcast(["n": 4], on: "Y2hhbm5lbA==")
+        bench.handle(.setOnline(true))
+        bench.wait(60)
+        #expect(bench.contents == [["n": 3]])
+    }
 }

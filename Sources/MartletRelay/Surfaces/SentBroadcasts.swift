@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MartletCore
+internal import MartletOutbox
+
+/// The broadcasts of one surface that the relay has stored, so that each is built once and not by each session.
+///
+/// It is in memory only: the outbox stores no broadcast with the identifier of another one, so that a relay that does
+/// not know of it, such as after a restart, sends none twice.
+struct SentBroadcasts: Sendable, Hashable {
+    private var revision: Int64 = 0
+    /// The identifiers of the broadcasts of the revision.
+    private var ids: Set<APNsID> = []
+    /// The greatest timestamp of the Live Activities on the channels of the surface, in seconds since 1970.
+    private(set) var timestamp: Int64 = 0
+
+    /// Returns whether the broadcast with an identifier was sent.
+    func contains(_ id: APNsID) -> Bool { ids.contains(id) }
+
+    /// Adds a push of a revision with the timestamp of the Live Activities on a channel.
+    mutating func add(_ send: SurfacePlan.Send, of revision: Int64, at time: Int64) {
+        timestamp = max(timestamp, time)
+        guard case .broadcast = send.content else { return }
+        if revision != self.revision {
+            self.revision = revision
+            ids = []
+        }
+        ids.insert(send.id)
+    }
+
+    /// Returns the broadcasts together with those that were added to a copy.
+    func merging(_ other: SentBroadcasts) -> SentBroadcasts {
+        var merged = revision < other.revision ? other : self
+        if revision == other.revision { merged.ids.formUnion(other.ids) }
+        merged.timestamp = max(timestamp, other.timestamp)
+        return merged
+    }
+}
+
+extension SurfacePlan.Send {
+    /// The timestamp of a push to Live Activities on a channel, or of the start of one; nil for another push.
+    var channelTimestamp: Int64? {
+        switch content {
+        case .broadcast(let broadcast): broadcast.update.timestamp
+        case .start(let timestamp, let channel): channel == nil ? nil : timestamp
+        case .update, .end, .notification, .background, .widgets, .control: nil
+        }
+    }
+}
+
+extension StoredSurface {
+    /// Returns the identifier of a broadcast, which is the same in each session; nil if it cannot be hashed.
+    func id(of broadcast: ActivitySession.Broadcast) -> APNsID? {
+        broadcastID(on: broadcast.channel, generation: Int64(broadcast.update.generation), age: broadcast.age)
+    }
+
+    /// Returns the identifier of the broadcast of a generation that is due at an age.
+    func broadcastID(on channel: SurfaceChannel, generation: Int64, age: Int64) -> APNsID? {
+        let place = "broadcast \(generation) \(age) \(channel.id)"
+        return APNsID(app: surface.app, idempotencyKey: "surface \(number)", place)
+    }
+}

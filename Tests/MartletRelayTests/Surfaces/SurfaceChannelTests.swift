@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LiveSurfaces
+import MartletCore
+import MartletOutbox
+import Testing
+
+@testable import MartletRelay
+
+/// The decisions about a Live Activity on a channel.
+struct SurfaceChannelTests {
+    private let channel = SurfaceChannel.test()
+
+    @Test func `a phone that cannot join gets a card with a token`() throws {
+        let other = SurfaceChannel("b3RoZXI=", environment: .development, bundleID: "com.example.orders")
+        let widget = SurfaceChannel("b3RoZXI=", environment: .production, bundleID: "com.example.orders.widget")
+        for (system, channel, canJoin) in [
+            ("18", channel, true), ("26.1", channel, true), ("17.6.1", channel, false), ("", channel, false),
+            ("26.1", other, false), ("26.1", widget, false),
+        ] {
+            var bench = SurfaceSessionBench(systemVersion: system)
+            try bench.report([.startToken("start")])
+            bench.show(.activity(1, on: channel))
+            let joined = canJoin ? channel : nil
+            #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now, channel: joined)])
+        }
+    }
+
+    @Test func `a change is one broadcast, and not a push to the card`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        #expect(bench.plan.sends.isEmpty)
+        bench.show(.activity(2, isUrgent: true, on: channel))
+        let first = try #require(bench.broadcast)
+        #expect(bench.plan.sends.count == 1 && bench.plan.sends.first?.token == nil)
+        #expect(first.update.generation == 2 && first.update.priority == 10 && first.age == 0 && !first.isEnd)
+        bench.step()
+        #expect(bench.plan.sends.isEmpty)
+        // The earlier one is not needed if it still waits.
+        bench.show(.activity(3, isUrgent: true, on: channel))
+        let second = try #require(bench.broadcast)
+        #expect(bench.plan.cancelled.count == 1 && second.update.timestamp > first.update.timestamp)
+    }
+
+    @Test func `changes that are not urgent are broadcast at intervals`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        bench.show(.activity(2, on: channel))
+        #expect(bench.broadcast?.update.priority == 5)
+        bench.now += 5
+        bench.show(.activity(3, on: channel))
+        #expect(bench.broadcast == nil && bench.plan.dueAt == (bench.now + 10) * 1_000)
+        bench.now += 10
+        bench.step()
+        #expect(bench.broadcast?.update.generation == 3)
+    }
+
+    @Test func `a state is broadcast again for late starts, and before it is outdated`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        bench.show(.activity(2, isUrgent: true, on: channel))
+        let changedAt = bench.now
+        for age: Int64 in [660, 7_560, 14_460] {
+            #expect(bench.plan.dueAt == (changedAt + age) * 1_000)
+            bench.now = changedAt + age
+            bench.step()
+            #expect(bench.broadcast?.age == age && bench.broadcast?.update.priority == 5)
+        }
+    }
+
+    @Test func `a state is broadcast again for a card that has joined late`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.report([.startToken("start")])
+        bench.show(.activity(1, on: channel))
+        let start = try #require(bench.plan.sends.first?.id)
+        bench.show(.activity(2, isUrgent: true, on: channel))
+        #expect(bench.plan.sends.isEmpty)
+        let changedAt = bench.now
+        bench.now += 12
+        bench.step([SessionResult(id: start, state: .delivered, status: 200, endedAt: bench.now * 1_000)])
+        #expect(bench.broadcast?.age == 0 && bench.plan.dueAt == (changedAt + 30) * 1_000)
+        bench.now = changedAt + 40
+        bench.step()
+        // As for all cards that have joined in the same interval.
+        #expect(bench.broadcast?.age == 30 && bench.plan.dueAt == (changedAt + 660) * 1_000)
+    }
+
+    @Test func `a broadcast of another session counts`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        bench.show(.activity(2, isUrgent: true, on: channel))
+        try bench.settle(.cancelled, nil)
+        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (bench.now + 660) * 1_000)
+    }
+
+    @Test func `a broadcast ends the cards of a withdrawn surface`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        bench.show(nil)
+        #expect(bench.broadcast?.isEnd == true && bench.plan.sends.first?.snapshot.id == "order-7@1")
+        try bench.settle()
+        #expect(!bench.plan.isFinished && bench.plan.dueAt == (bench.now + 660) * 1_000)
+        bench.now += 5
+        try bench.report([.gone("card", .app)])
+        #expect(bench.plan.sends.isEmpty && bench.plan.isFinished)
+    }
+
+    @Test func `a phone that leaves the audience ends no cards of others`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        bench.isWithdrawn = false
+        bench.show(nil)
+        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (bench.now + 6_900) * 1_000)
+        #expect(bench.state.account(of: nil, revision: bench.revision).map(\.state) == [.outdated])
+        bench.isWithdrawn = true
+        bench.now += 6_900
+        bench.revision += 1
+        bench.step()
+        #expect(bench.broadcast?.isEnd == true)
+    }
+
+    @Test func `a surface that is shown again starts a new card`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        bench.show(nil)
+        bench.now += 1
+        bench.show(.activity(3, on: channel))
+        // The end would reach the new card, too.
+        #expect(bench.plan.cancelled.count == 1)
+        #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now, channel: channel)])
+    }
+
+    @Test func `a card on a channel is replaced by a start to its phone`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        bench.now += 27_000
+        bench.step()
+        #expect(bench.plan.sends.last?.content == .start(timestamp: bench.now + 1, channel: channel))
+        try bench.settle()
+        bench.now += 1_800
+        // The old one has ended after eight hours.
+        try bench.report([.gone("card", .system)])
+        #expect(bench.state.activity.assumed.phase != .none && bench.plan.sends.allSatisfy { $0.token == nil })
+    }
+
+    @Test func `a start that made no card is repeated without the channel`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.report([.startToken("start")])
+        bench.show(.activity(1, on: channel))
+        try bench.settle()
+        bench.now += 700
+        try bench.report([.cards([])])
+        bench.now += 60
+        bench.step()
+        #expect(bench.plan.sends.last?.content == .start(timestamp: bench.now, channel: nil))
+    }
+
+    @Test func `a card that the app has started is updated by its token`() throws {
+        var bench = SurfaceSessionBench()
+        bench.show(.activity(1, isUrgent: true, on: channel))
+        let own = ActivityWorld.CardReport(id: "own", token: "update", startedAt: bench.now, isStartedByPush: false)
+        try bench.report([.cards([own])])
+        #expect(bench.plan.sends.first?.token == (try ReportedInstallation.token("update")))
+    }
+
+    @Test func `a refused broadcast is a problem, and is not repeated at once`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        bench.show(.activity(2, isUrgent: true, on: channel))
+        let id = try #require(bench.plan.sends.first?.id)
+        let refused = SessionResult(id: id, state: .refused, status: 400, endedAt: bench.now * 1_000)
+        #expect(bench.state.refusedBroadcasts(in: [refused]).count == 1)
+        bench.step([refused])
+        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (bench.now + 660) * 1_000)
+    }
+
+    // MARK: Accounts
+
+    /// The account of the Live Activity, for an outcome of the broadcast.
+    private func account(_ bench: SurfaceSessionBench, _ state: Outcome.State?) throws -> SurfaceAccount {
+        var status = PushStatus(
+            id: APNsID(randomBits: (1, 1)),
+            lane: Lane(app: "orders", environment: .production),
+            acceptedAt: 0,
+            state: .accepted
+        )
+        if let state { status.state = .ended(Outcome(state), at: 5) }
+        let accounts = bench.state.account(of: bench.content, revision: bench.revision, broadcast: status)
+        return try #require(accounts.first)
+    }
+
+    @Test(arguments: [false, true]) func `the account follows the broadcast`(storesBroadcasts: Bool) throws {
+        let channel = SurfaceChannel.test(storesBroadcasts: storesBroadcasts)
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        let started = try bench.account(.liveActivity)
+        #expect(started.usesChannel && started.state == .current && started.shownRevision == 1)
+        bench.show(.activity(2, isUrgent: true, on: channel))
+        #expect(try bench.account(.liveActivity).state == .outdated)
+        #expect(try account(bench, nil).state == .sending)
+        let delivered = try account(bench, .delivered)
+        #expect(delivered.state == (storesBroadcasts ? .current : .broadcast))
+        #expect(delivered.shownRevision == 2 && delivered.since == 5)
+        let refused = try account(bench, .refused)
+        #expect(refused.state == .outdated && refused.reason == .refused && refused.shownRevision == nil)
+        bench.show(nil)
+        #expect(try account(bench, .delivered).state == .ending)
+    }
+}
