@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import MartletCore
+
 /// The decisions that keep the Live Activity of one surface on one installation in the desired state, without I/O or a
 /// clock.
 ///

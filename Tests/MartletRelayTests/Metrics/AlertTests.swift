@@ -5,6 +5,7 @@ import LiveSurfaces
 import Martlet
 import MartletCore
 import MartletOutbox
+import MartletSimulator
 import MartletTransport
 import TestSupport
 import Testing

@@ -59,7 +59,7 @@ import Testing
         alertsPerDay: Int? = nil,
         quietHours: QuietHours? = nil,
         to destination: PushRequest.Destination? = nil,
-        of bundleID: String = Self.bundleID
+        app bundleID: String = Self.bundleID
     ) throws -> OutboxPush {
         var app = RelayConfiguration.App(name: "orders", bundleIDs: [Self.bundleID], key: try .ephemeral())
         app.alertsPerDay = alertsPerDay
@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test func `a push to an app that is not configured is refused`() throws {
-        #expect(throws: APIProblem.self) { try push(.notification, of: "com.example.other") }
+        #expect(throws: APIProblem.self) { try push(.notification, app: "com.example.other") }
     }
 
     // MARK: Steps
