@@ -174,9 +174,10 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         return times
     }
 
-    /// Returns the problems of broadcasts that Apple has refused.
+    /// Describes the broadcasts that Apple has refused.
     ///
     /// - Parameter results: The results of earlier pushes, which are not recorded yet.
+    /// - Returns: A problem for each refused broadcast.
     func refusedBroadcasts(in results: [SessionResult]) -> [String] {
         results.compactMap { result in
             let isBroadcast = pending.contains { $0.id == result.id && $0.token == nil }
