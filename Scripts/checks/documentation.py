@@ -4,12 +4,11 @@
 
 Compiles Swift blocks with the modules beside the program, and runs shell blocks and transcripts with the program.
 Scripts/documentation/blocks.py describes the comments that control the checks. It also compiles the server of the
-tutorials as it is after each step, and runs their commands; Scripts/check phone compiles the app.
+tutorials as it is after each step; Scripts/check examples runs their commands, and Scripts/check phone compiles the app.
 """
 
 import json
 import pathlib
-import shutil
 import sys
 import tempfile
 
@@ -68,7 +67,7 @@ def check_shell(document, program, scratch):
 
 
 def check_tutorials(program, scratch):
-    """Returns the errors of the server of the tutorials after each step, and of the commands."""
+    """Returns the errors of the server of the tutorials after each step."""
     errors = [f"{path}: error: no tutorial shows this file" for path in tutorials.unused()]
     for number, (place, files) in enumerate(tutorials.states("server")):
         directory = scratch / "tutorials" / str(number)
@@ -76,15 +75,6 @@ def check_tutorials(program, scratch):
         for name, path in files.items():
             (directory / name).write_text(tutorials.shown(path))
         errors += [f"{place}: {each}" for each in swift.compile_package(directory, program.parent)]
-    session = shell.Session(program, scratch / "commands")
-    try:
-        shutil.copytree(tutorials.DOCUMENTS, session.directory, dirs_exist_ok=True)
-        for side, place, _, path in tutorials.steps():
-            if side == "commands":
-                block = blocks.Block(place, 0, "sh", tutorials.shown(path))
-                errors += [f"{place}: error: {each}" for each in session.check(block)]
-    finally:
-        session.close()
     return errors
 
 
@@ -118,8 +108,7 @@ def check(program, *paths):
     skipped = [block for block in shown if "skip" in block.marks]
     print("Checked in the documentation: " + ", ".join(f"{count} {name} blocks" for name, count in checked.items()) + ".")
     if not paths:
-        sides = [side for side, *_ in tutorials.steps()]
-        print(f"Checked in the tutorials: {sides.count('server')} steps of the server, {sides.count('commands')} of commands.")
+        print(f"Checked in the tutorials: {len(tutorials.states('server'))} steps of the server.")
     print(f"Skipped: {len(skipped)} blocks:")
     for block in skipped:
         print(f"  {block.place}: {block.marks['skip']}")

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Builds and runs what readers copy: the examples, the snippets, the first article, and the package with its traits."""
+"""Builds and runs what readers copy: the examples, the snippets, the commands of tutorials, the first article, and the
+package with its traits."""
 
 import contextlib
+import itertools
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import textwrap
 
 from checks import common
-from documentation import blocks, shell
+from documentation import blocks, shell, tutorials
 
 # Documents that show a program: the first Swift block with a text is the program.
 SHOWN = [("README.md", "SigningKey", "Examples/Sources/SendAlert/main.swift"),
@@ -29,7 +32,7 @@ PACKAGES = ["apple/swift-log", "apple/swift-metrics", "apple/swift-distributed-t
 
 
 def check(program):
-    """The examples and snippets build and run, and documents show the same programs."""
+    """The examples, the snippets and the commands of tutorials work, and documents show the same programs."""
     swift("build", "--quiet", *common.BUILD_FLAGS)
     swift("build", "--quiet", "--package-path", "Examples", "--scratch-path", ".build-examples")
     for document, text, example in SHOWN:
@@ -57,6 +60,21 @@ def check(program):
             PATH=${PATH#*:} # with the real curl
             "$CHECK_ROOT/Examples/Scripts/wait-for-push.sh" http://localhost:2197 http://localhost:8197
             python3 "$CHECK_ROOT/Examples/Scripts/test_push.py" http://localhost:8197"""))
+    commands_of_tutorials = [each for each in tutorials.steps() if each[0] == "commands"]
+    for _, steps in itertools.groupby(commands_of_tutorials, key=lambda step: step[1].split(":")[0]):
+        yield from check_tutorial(program, steps)
+
+
+def check_tutorial(program, steps):
+    """Yields the errors of the commands of a tutorial; its program is that of the examples."""
+    with session(os.path.abspath(program)) as world:
+        shutil.copytree(tutorials.DOCUMENTS, world.directory, dirs_exist_ok=True)
+        (world.directory / ".build").symlink_to(os.path.abspath(".build-examples"))
+        for _, place, _, path in steps:
+            if errors := world.check(commands(tutorials.shown(path))):
+                # Later commands may depend on the failed ones.
+                yield from (f"{place}: error: {error}" for error in errors)
+                return
 
 
 def first_push():

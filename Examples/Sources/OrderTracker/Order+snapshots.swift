@@ -6,8 +6,7 @@ import LiveSurfaces
 extension Order {
     /// Returns the order on a surface: the same revision has the same identifier.
     private func snapshot<Content: Surface>(_ content: Content) -> Snapshot<Content> {
-        let surfaceID = "order-\(number)-\(Content.kind.rawValue)"
-        return Snapshot(
+        Snapshot(
             id: "\(surfaceID)@\(revision)",
             surfaceID: surfaceID,
             updatedAt: SurfaceDate(changedAt),
@@ -22,7 +21,7 @@ extension Order {
                 LiveActivitySurface(
                     title: headline,
                     body: detail,
-                    progress: stage.rawValue,
+                    progress: stage.progress,
                     deepLink: link,
                     modeLabel: "Order \(number)",
                     stage: stage == .ready ? .completing : .inProgress
@@ -35,7 +34,7 @@ extension Order {
     var stored: [SurfaceSnapshot] {
         [
             .widget(
-                snapshot(WidgetSurface(title: headline, body: detail, progress: stage.rawValue, deepLink: link))
+                snapshot(WidgetSurface(title: headline, body: detail, progress: stage.progress, deepLink: link))
             ),
             .lockAccessory(
                 snapshot(
@@ -43,7 +42,7 @@ extension Order {
                         title: headline,
                         deepLink: link,
                         family: .accessoryCircular,
-                        gaugeValue: stage.rawValue,
+                        gaugeValue: stage.progress,
                         shortText: "\(number)"
                     )
                 )
@@ -71,7 +70,7 @@ extension Order {
                 body: .localized(key: "ORDER_PICK_UP", arguments: [closing, "Main Street 5"]),
                 deepLink: link,
                 category: "surface-update",
-                threadID: "order-\(number)",
+                threadID: surfaceID,
                 interruptionLevel: .timeSensitive,
                 relevanceScore: 1,
                 attachments: [SurfaceAttachment(id: "photo", url: picture, type: .png)]

@@ -67,14 +67,16 @@
 
     private func store<Entry: SurfaceEntry>(_ entry: Entry, for surfaceID: String) {
         let text = String(decoding: entry.json.encoded(), as: UTF8.self)
-        appGroup?.set(text, forKey: SurfaceStorage.entryKey(for: surfaceID))
-        appGroup?.set(surfaceID, forKey: SurfaceStorage.currentSurfaceKey(for: Entry.surfaceKind))
-        appGroup?.set(Date.now.timeIntervalSince1970, forKey: SurfaceStorage.writtenAtKey(for: surfaceID))
+        // The snapshots of all kinds of a surface have its identifier.
+        let name = "\(surfaceID)-\(Entry.surfaceKind.rawValue)"
+        appGroup?.set(text, forKey: SurfaceStorage.entryKey(for: name))
+        appGroup?.set(name, forKey: SurfaceStorage.currentSurfaceKey(for: Entry.surfaceKind))
+        appGroup?.set(Date.now.timeIntervalSince1970, forKey: SurfaceStorage.writtenAtKey(for: name))
     }
 
     /// Reads the entry that an extension shows.
     func storedEntry<Entry: SurfaceEntry>(of type: Entry.Type = Entry.self) -> StoredEntry<Entry> {
-        let surfaceID = appGroup?.string(forKey: SurfaceStorage.currentSurfaceKey(for: Entry.surfaceKind)) ?? ""
-        return StoredEntry(appGroup?.string(forKey: SurfaceStorage.entryKey(for: surfaceID)))
+        let name = appGroup?.string(forKey: SurfaceStorage.currentSurfaceKey(for: Entry.surfaceKind)) ?? ""
+        return StoredEntry(appGroup?.string(forKey: SurfaceStorage.entryKey(for: name)))
     }
 #endif

@@ -9,6 +9,8 @@
 /// The user defaults keys under which the app stores entries for its extensions, in the defaults of their app group.
 public enum SurfaceStorage {
     /// Returns the key of a surface's entry, JSON text.
+    ///
+    /// A surface with several kinds has an entry for each: add the kind to the identifier, as in `order-17-widget`.
     public static func entryKey(for surfaceID: String) -> String { "surface.snapshot.\(surfaceID)" }
 
     /// Returns the key of the time at which the entry was written, in seconds since 1970.
