@@ -22,11 +22,11 @@ import people
 import relay
 import sending
 import simulator
-import surfaces
+import snapshots
 from measuring import interleaved
 from servers import World
 
-GROUPS = [bulk, sending, simulator, relay, fleet, people, surfaces, evening]
+GROUPS = [bulk, sending, simulator, relay, fleet, people, snapshots, evening]
 
 
 def main():
