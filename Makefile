@@ -112,7 +112,7 @@ format: ## Format every Swift file in place
 	@Scripts/prerequisites
 	@$(SWIFT) format format --in-place --recursive --parallel Package.swift Sources Tests Examples Snippets
 
-bench: ## Measure the cost of a push relative to other programs; ONLY="bulk" measures one, INSTALLATIONS=20000 uses few phones, UPDATES=153 a whole evening
+bench: ## Measure the cost of a push relative to other programs; ONLY="bulk" measures one, INSTALLATIONS=20000 uses few phones and surfaces, UPDATES=153 a whole evening
 	@Scripts/prerequisites build bench fleet
 	@$(BUILD_BENCH) --product MartletBench
 	@$(BUILD_BENCH) --product martlet

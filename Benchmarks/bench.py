@@ -22,11 +22,12 @@ import people
 import relay
 import sending
 import simulator
+import snapshots
 import surfaces
 from measuring import interleaved
 from servers import World
 
-GROUPS = [bulk, sending, simulator, relay, fleet, people, surfaces, evening]
+GROUPS = [bulk, sending, simulator, relay, fleet, people, snapshots, surfaces, evening]
 
 
 def main():
@@ -66,7 +67,8 @@ def read_options(figures):
     parser.add_argument("--only", action="append", metavar="NAME", choices=[figure.name for figure in figures],
                         help="measure only this figure and write no files; repeatable")
     parser.add_argument("--pushes", type=int, default=200_000)
-    parser.add_argument("--installations", type=int, default=1_000_000, help="phones of the sends to people")
+    parser.add_argument("--installations", type=int, default=1_000_000,
+                        help="phones of the sends to people, and of surfaces, one for ten phones")
     parser.add_argument("--updates", type=int, default=4, help="updates of Live Activities, 153 for a whole evening")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--binary", default=str(release / "MartletBench"))

@@ -36,12 +36,12 @@ def compare(baseline, run):
     """Prints the comparison; returns whether no figure is worse or missing."""
     baseline, run = ({row["name"]: row for row in rows} for rows in (baseline, run))
     verdicts = []
-    print(f"{'':<8}{'':<16}{'baseline':<24}{'run':<24}")
+    print(f"{'':<8}{'':<24}{'baseline':<24}{'run':<24}")
     for name in [*baseline, *(name for name in run if name not in baseline)]:
         then, now = baseline.get(name), run.get(name)
         verdicts.append("missing" if not now else "new" if not then else verdict(then, now))
         ratios = (f"{row['ratio']:.3g} ({row['low']:.3g} … {row['high']:.3g})" if row else "–" for row in (then, now))
-        print(f"{verdicts[-1]:<8}{name:<16}" + "".join(f"{ratio:<24}" for ratio in ratios) + change(then, now))
+        print(f"{verdicts[-1]:<8}{name:<24}" + "".join(f"{ratio:<24}" for ratio in ratios) + change(then, now))
     counts = ", ".join(f"{verdicts.count(kind)} {kind}" for kind in ("better", "same", "worse", "new", "missing")
                        if kind in verdicts)
     print(f"{counts}.")

@@ -106,6 +106,10 @@ class Apple:
         # The relay sends to an expired token within the next changes or never again.
         self.ask("PUT", "/api/v1/chaos", json.dumps({"seed": change, "rules": [hung, *expired[-10:]]}))
 
+    def count(self):
+        """Returns the number of pushes that were received."""
+        return sum(push["number"] for push in self.ask("GET", "/api/v1/pushes?view=summary&limit=1")["pushes"])
+
     def new_pushes(self):
         """Returns the pushes since the last call, oldest first."""
         pushes, before = [], ""

@@ -22,12 +22,13 @@ def goal(row):
 
 
 def text(rows):
-    lines = [f"{'':<16}{'ratio':>7}  {'range of rounds':<16}{'goal':<10}{'measured':>10}  compared with"]
+    names, others = (max(len(row[key]) for row in rows) + 1 for key in ("name", "against"))
+    lines = [f"{'':<{names}}{'ratio':>7}  {'range of rounds':<16}{'goal':<10}{'measured':>10}  compared with"]
     for row in rows:
         spread = f"{row['low']:.3g} … {row['high']:.3g}"
-        other = f"{row['against']:<15}{amount(row['against_median'], row['of']):>10}"
+        other = f"{row['against']:<{others}}{amount(row['against_median'], row['of']):>10}"
         lines.append(
-            f"{row['name']:<16}{row['ratio']:>7.3g}  {spread:<16}{goal(row):<10}"
+            f"{row['name']:<{names}}{row['ratio']:>7.3g}  {spread:<16}{goal(row):<10}"
             f"{amount(row['median'], row['of']):>10}  {other}  {row['summary']}")
     return "\n".join(lines)
 

@@ -8,7 +8,6 @@ percentile of single pushes of another app, at 100 per second, is compared besid
 """
 
 import concurrent.futures
-import functools
 import http.client
 import json
 import random
@@ -16,12 +15,11 @@ import subprocess
 import threading
 import time
 
-from fleet import postgresql
-from measuring import Figure, Sample, memory, of_client, peak_megabytes, server_seconds
+from crowd import APP, Crowd, FleetCrowd, Phones, push_request
+from measuring import Figure, Sample, memory, of_client, peak_megabytes
 from peers import ALERT
-from relay import CALLERS, KEY, LINES, Relay, paced, simulator
+from relay import CALLERS, KEY, LINES, paced
 
-APP = "crowd"
 # The single pushes of another app in a second, and the number of those to users and tokens.
 SINGLE_RATE, SINGLE_PUSHES = 100, 4_000
 # The number of times that a page is read.
@@ -54,68 +52,15 @@ def figures(prefix, store):
 FIGURES = figures("", "with a file") + figures("fleet-", "with PostgreSQL")
 
 
-class Phones:
-    """The tokens of the installations, and the lines that import them."""
-
-    def __init__(self, world):
-        self.world = world
-
-    @functools.cached_property
-    def tokens(self):
-        source = random.Random(46)
-        # The simulator refuses pushes to tokens with some other ends.
-        return [f"{source.getrandbits(248):062x}c0" for _ in range(self.world.installations)]
-
-    @functools.cached_property
-    def lines(self):
-        path = self.world.directory / "phones.jsonl"
-        with path.open("w") as file:
-            for number, token in enumerate(self.tokens):
-                tags = ["rare"] if number % 100 == 0 else []
-                file.write(json.dumps({
-                    "user": f"user-{number}", "environment": "production", "tokens": {"device": token},
-                    "locale": "de-CH", "tags": tags}) + "\n")
-        return path
-
-
 class People:
-    """An outbox with the installations in a file, and a relay for each measurement."""
+    """The measurements with the installations in a file."""
 
-    def __init__(self, world, phones):
-        self.world, self.phones = world, phones
-
-    @functools.cached_property
-    def data(self):
-        return str(self.world.directory / "people.sqlite")
-
-    def database_processes(self):
-        """Returns the processes whose CPU time counts besides that of the relay."""
-        return []
-
-    def relay(self):
-        return Relay(self.world, simulator(self.world), self.data, apps=("app", APP))
-
-    @functools.cached_property
-    def imported(self):
-        """The import, which is done once."""
-        with self.relay() as relay, self.phones.lines.open("rb") as lines:
-            start = time.monotonic()
-            connection = http.client.HTTPConnection("127.0.0.1", relay.http_port, blocksize=1 << 18)
-            size = str(self.phones.lines.stat().st_size)
-            connection.request("POST", f"/v1/apps/{APP}/installations", lines, {
-                "authorization": f"bearer {KEY}", "content-type": "application/x-ndjson", "content-length": size})
-            answer = json.loads(connection.getresponse().read())
-            seconds = time.monotonic() - start
-        assert answer["added"] == len(self.phones.tokens), answer["problems"][:1]
-        return Sample(rate=answer["added"] / seconds)
-
-    def started(self):
-        """Starts a relay with all installations."""
-        _ = self.imported
-        return self.relay()
+    def __init__(self, crowd):
+        self.crowd = crowd
+        self.world, self.phones = crowd.world, crowd.phones
 
     def job(self):
-        with self.started() as relay:
+        with self.crowd.started() as relay:
             before = memory(relay.process.pid, "VmRSS")
             start = time.monotonic()
             shown = wait_for_job(relay, create_job(relay))
@@ -142,44 +87,30 @@ class People:
                                    {"authorization": f"bearer {KEY}"})
                 stored += connection.getresponse().read().count(b'"accepted"')
 
-        with self.started() as relay, concurrent.futures.ThreadPoolExecutor(CALLERS) as callers:
+        with self.crowd.started() as relay, concurrent.futures.ThreadPoolExecutor(CALLERS) as callers:
             start = time.monotonic()
             stored = sum(callers.map(call, range(CALLERS)))
             assert stored == len(tokens), stored
-            wait_until_sent(relay)
+            relay.wait_until_sent()
             return Sample(rate=stored / (time.monotonic() - start))
 
     def singles(self, recipient):
         """Returns the CPU time of pushes that are sent one by one, each to the recipient of a number."""
         numbers = random.Random(7).choices(range(len(self.phones.tokens)), k=SINGLE_PUSHES)
-
-        def call(numbers):
-            connection = http.client.HTTPConnection("127.0.0.1", relay.http_port)
-            for number in numbers:
-                body = json.dumps({"app": APP, "to": recipient(number), "payload": ALERT})
-                connection.request("POST", "/v1/pushes", body, {"authorization": f"bearer {KEY}"})
-                answer = connection.getresponse()
-                text = answer.read()
-                assert answer.status in (200, 202), text
-
-        with self.started() as relay, concurrent.futures.ThreadPoolExecutor(CALLERS) as callers:
-            processes = [relay.process.pid, *self.database_processes()]
-            before = sum(map(server_seconds, processes))
-            list(callers.map(call, [numbers[first::CALLERS] for first in range(CALLERS)]))
-            wait_until_sent(relay)
-            return Sample(cpu_us=(sum(map(server_seconds, processes)) - before) * 1e6 / SINGLE_PUSHES)
+        with self.crowd.started() as relay:
+            return self.crowd.cost(relay, [push_request(recipient(number)) for number in numbers], relay.wait_until_sent)
 
     def audience(self, command):
         """Returns the time of a page as a command of MartletBench measures it."""
-        _ = self.imported
-        sample = of_client([self.world.binary, command, "--data", self.data, "--app", APP, "--tag", "rare", "--times",
+        _ = self.crowd.imported
+        sample = of_client([self.world.binary, command, "--data", self.crowd.data, "--app", APP, "--tag", "rare", "--times",
                             str(PAGES)], PAGES)
         sample.work_us = float(sample.output)
         return sample
 
     def beside(self):
         """Measures the pushes of another app while one job after another sends to everyone."""
-        with self.started() as relay, concurrent.futures.ThreadPoolExecutor() as pool:
+        with self.crowd.started() as relay, concurrent.futures.ThreadPoolExecutor() as pool:
             is_over = threading.Event()
             jobs = pool.submit(keep_sending, relay, is_over)
             try:
@@ -189,12 +120,12 @@ class People:
                 jobs.result()
 
     def calm(self):
-        with self.started() as relay:
+        with self.crowd.started() as relay:
             return paced(self.world, relay, SINGLE_RATE)
 
     def runs(self, prefix):
         return {
-            f"{prefix}import": lambda: self.imported,
+            f"{prefix}import": lambda: self.crowd.imported,
             f"{prefix}job": self.job,
             f"{prefix}tokens": self.tokens,
             f"{prefix}user": lambda: self.singles(lambda number: {"user": f"user-{number}"}),
@@ -207,26 +138,17 @@ class People:
 
 
 class FleetPeople(People):
-    """An outbox with the installations in PostgreSQL."""
-
-    @functools.cached_property
-    def data(self):
-        return postgresql(self.world).fresh("people", self.world)
-
-    def database_processes(self):
-        return map(int, postgresql(self.world).ask("people", """
-            SELECT pid FROM pg_stat_activity
-            WHERE datname = 'people' AND backend_type = 'client backend' AND pid <> pg_backend_pid();""").split())
+    """The measurements with the installations in PostgreSQL."""
 
     def rows(self):
         """Returns the time of a query for the same rows with pgbench."""
-        _ = self.imported
-        postgresql(self.world).ask("people", "VACUUM ANALYZE;")
+        _ = self.crowd.imported
+        self.crowd.ask("VACUUM ANALYZE;")
         script = self.world.directory / "page.sql"
         script.write_text(RAW_PAGE)
         output = subprocess.run(
             ["pgbench", "--no-vacuum", "--client=1", "--protocol=prepared", f"--transactions={PAGES}", f"--file={script}",
-             self.data], check=True, capture_output=True, text=True).stdout
+             self.crowd.data], check=True, capture_output=True, text=True).stdout
         latency = next(line for line in output.splitlines() if line.startswith("latency average"))
         return Sample(work_us=float(latency.split()[3]) * 1_000)
 
@@ -259,16 +181,11 @@ def keep_sending(relay, is_over):
         wait_for_job(relay, path)
 
 
-def wait_until_sent(relay):
-    while any(lane["backlog"] for lane in json.loads(relay.ask("GET", "/v1/status"))["lanes"]):
-        time.sleep(0.1)
-
-
 def runs(world):
     phones = Phones(world)
     return {
-        **People(world, phones).runs(""),
-        **FleetPeople(world, phones).runs("fleet-"),
+        **People(Crowd(world, phones, "people")).runs(""),
+        **FleetPeople(FleetCrowd(world, phones, "people")).runs("fleet-"),
         "80 MB": lambda: Sample(peak_mb=80),
         "a million/min": lambda: Sample(rate=1_000_000 / 60),
     }

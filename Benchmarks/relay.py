@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from measuring import Figure, Sample, of_client, of_server, peak_megabytes, server_seconds
+from measuring import Figure, Sample, of_client, of_server, peak_megabytes, server_seconds, show_progress
 from peers import ALERT, CONNECTIONS, h2load
 from servers import free_port, wait_for
 
@@ -30,6 +30,8 @@ FIGURES = [
 KEY = "mrt_0123456789abcdefghijklmnopqrstuv"
 LINES, CALLERS = 500, 8
 RATE, SECONDS = 1_000, 10
+# The longest time until an answer to a request, and until Apple has answered all pushes, in seconds.
+ANSWER_TIME, SENDING_TIME = 600, 600
 
 
 class Relay:
@@ -69,13 +71,30 @@ class Relay:
 
     def ask(self, method, path, body=None):
         """Returns the text of the answer to a request."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.http_port)
-        connection.request(method, path, body, {"authorization": f"bearer {KEY}"})
-        answer = connection.getresponse()
-        text = answer.read().decode()
-        if answer.status not in (200, 201, 202):
-            sys.exit(f"bench: the relay answers {answer.status} to {method} {path}: {text}")
-        return text
+        return ask(self.connection(), method, path, body)
+
+    def ask_all(self, requests, title=""):
+        """Sends requests one by one over several connections, and shows the progress with a title."""
+        def call(first):
+            connection = self.connection()
+            for number, request in enumerate(requests[first::CALLERS]):
+                if title and first == 0 and number % 50 == 0:
+                    show_progress(f"{title}: {number * CALLERS:,} of {len(requests):,} requests")
+                ask(connection, *request)
+
+        with concurrent.futures.ThreadPoolExecutor(CALLERS) as callers:
+            list(callers.map(call, range(CALLERS)))
+
+    def connection(self):
+        return http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=ANSWER_TIME)
+
+    def wait_until_sent(self):
+        """Waits until Apple has answered all pushes."""
+        end = time.monotonic() + SENDING_TIME
+        while any(lane["backlog"] for lane in json.loads(self.ask("GET", "/v1/status"))["lanes"]):
+            if time.monotonic() > end:
+                sys.exit(f"bench: pushes have waited for more than {SENDING_TIME} s")
+            time.sleep(0.1)
 
     def commit_size(self):
         """Returns the average number of pushes per commit."""
@@ -84,6 +103,16 @@ class Relay:
             float(re.search(rf"^martlet_relay_outbox_commit_batch_size_{name} (\S+)", metrics, re.M).group(1))
             for name in ("sum", "count"))
         return round(pushes / commits)
+
+
+def ask(connection, method, path, body=None):
+    """Returns the text of the relay's answer to a request."""
+    connection.request(method, path, body, {"authorization": f"bearer {KEY}"})
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    if answer.status not in (200, 201, 202):
+        sys.exit(f"bench: the relay answers {answer.status} to {method} {path}: {text}")
+    return text
 
 
 def runs(world):
