@@ -9,6 +9,7 @@ struct PhoneOptions: Sendable {
     private var count: PhoneCount?
     private var topic: String?
     private var attributes: PhoneAttributes?
+    private var control: String?
     private var areReliable: Bool
     private var relayAddress: InterfaceAddress?
     private var relayApp: AppName?
@@ -26,6 +27,10 @@ struct PhoneOptions: Sendable {
             "Type of the attributes of the app's Live Activities, and the member that tells what a card is about; "
                 + "SurfaceActivityAttributes.surfaceId by default"
         ),
+        Option<String?>(
+            "--phone-control",
+            "Kind of the app's control, which each user has added along with a widget; \"control\" by default"
+        ),
         Flag("--reliable-phones", "Simulate phones whose tokens and reports are never lost or late"),
         Option<InterfaceAddress?>(
             "--phone-relay",
@@ -42,22 +47,31 @@ struct PhoneOptions: Sendable {
             count: $0,
             topic: $1,
             attributes: $2,
-            areReliable: $3,
-            relayAddress: $4,
-            relayApp: $5,
-            relayKeyFile: $6
+            control: $3,
+            areReliable: $4,
+            relayAddress: $5,
+            relayApp: $6,
+            relayKeyFile: $7
         )
     }
 
     /// Returns the phones that the options specify; nil for none.
     func phones() throws(UsageError) -> SimulatedAPNs.Phones? {
         guard let count else {
-            guard topic == nil, attributes == nil, !areReliable, relayAddress == nil else {
-                throw UsageError("--phone-app, --phone-attributes, --reliable-phones and --phone-relay need --phones")
+            guard topic == nil, attributes == nil, control == nil, !areReliable, relayAddress == nil else {
+                throw UsageError(
+                    "--phone-app, --phone-attributes, --phone-control, --reliable-phones and --phone-relay need"
+                        + " --phones"
+                )
             }
             return nil
         }
-        var app = SimulatedPhone.App(topic: Topic(topic ?? "com.example.app"))
+        var app = SimulatedPhone.App(
+            topic: Topic(topic ?? "com.example.app"),
+            // One token is for all widgets, whatever their kinds.
+            widgets: ["widget"],
+            controls: [control ?? "control"]
+        )
         if let attributes {
             app.attributesType = attributes.type
             app.surfaceName = attributes.surfaceName

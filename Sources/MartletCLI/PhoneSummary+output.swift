@@ -20,6 +20,7 @@ extension PhoneSummary {
             \(count.counted("phone")) with \(app)
             Pushes: \(account.pushes.grouped): \(pushes.joined(separator: ", "))
             Cards: \(account.cardsStarted.grouped) started, \(account.cardsRemoved.grouped) removed
+            Reloads: \(account.widgetReloads.grouped) of widgets, \(account.controlReloads.grouped) of controls
             Duplicates: \(account.duplicates.grouped), for \(account.longestDuplication.text) at most
             Staleness: median \(percentiles[0]), 95th percentile \(percentiles[1]), longest \(percentiles[2]) \
             (with unreachable phones \(account.longestStaleness.text)); \

@@ -13,6 +13,7 @@ extension InstallationClient {
     ///   - type: The app's type of attributes of Live Activities.
     func report(_ content: SimulatedPhone.Report.Content, of type: String) {
         switch content {
+        case .systemVersion(let version): report([.systemVersion: version])
         case .deviceToken(let token): report(token.bytes, for: .device)
         case .pushToStartToken(let token): report(token.bytes, for: .start(attributesType: type))
         case .widgetToken(let token, kinds: _): report(token.bytes, for: .widgets)
@@ -42,7 +43,7 @@ extension SimulatedPhone.Report.Content {
         case .deviceToken(let token), .pushToStartToken(let token), .widgetToken(let token, kinds: _): [token]
         case .controlTokens(let controls): controls.map(\.token)
         case .activities(let activities): activities.compactMap(\.token)
-        case .permissions, .ended: []
+        case .systemVersion, .permissions, .ended: []
         }
     }
 }

@@ -109,19 +109,25 @@ actor Phones {
                 send: { request in try await relays.send(request) }
             )
             await client.signIn(user)
-            if let version = owner["system-version"]?.stringValue { await client.report([.systemVersion: version]) }
-            add(user, client, allowsLiveActivities: owner["live-activities"] != JSONValue.bool(false))
+            var behavior = SimulatedPhone.Behavior.reliable
+            if let version = owner["system-version"]?.stringValue { behavior.systemVersion = version }
+            add(user, client, behavior, allowsLiveActivities: owner["live-activities"] != JSONValue.bool(false))
         }
     }
 
     /// Adds a phone whose user installs the app, opens it, and leaves it.
-    private func add(_ user: String, _ client: InstallationClient, allowsLiveActivities: Bool) {
+    private func add(
+        _ user: String,
+        _ client: InstallationClient,
+        _ behavior: SimulatedPhone.Behavior,
+        allowsLiveActivities: Bool
+    ) {
         let (reports, continuation) = AsyncStream.makeStream(of: SimulatedPhone.Report.Content.self)
         Task { for await report in reports { await client.report(report, of: Phones.app.attributesType) } }
         let system = SimulatedPhone(
             app: Phones.app,
             permissions: SimulatedPhone.Permissions(liveActivities: allowsLiveActivities),
-            behavior: .reliable,
+            behavior: behavior,
             seed: UInt64(phones.count),
             at: Date()
         )

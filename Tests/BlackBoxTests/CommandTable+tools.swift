@@ -242,6 +242,7 @@ extension CommandTable {
             Invocation("simulate --release-to 5d3a --port 0", status: 2, errors: ["--allow-release"]),
             Invocation("simulate --phones 0", status: 2, errors: ["--phones", "from 1 to 10000"]),
             Invocation("simulate --phone-app a.b", status: 2, errors: ["need --phones"]),
+            Invocation("simulate --phone-control pause", status: 2, errors: ["need --phones"]),
             Invocation("simulate --phones 1 --phone-attributes Order", status: 2, errors: ["OrderAttributes.orderId"]),
             Invocation(
                 "simulate --phones 1 --phone-relay localhost:1",

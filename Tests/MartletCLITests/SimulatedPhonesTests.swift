@@ -60,6 +60,7 @@ import Testing
         let url = "http://127.0.0.1:\(relay.httpPort)"
         let options = [
             "--phones", "3", "--phone-relay", url, "--phone-relay-app", "app", "--phone-relay-key-file", key,
+            "--phone-control", "pause",
         ]
         let (simulator, _) = try await start(options, writing: "simulator", in: relay.scratch)
         defer { simulator.kill() }
@@ -68,8 +69,13 @@ import Testing
             let run = try await ProgramRun(MartletProcess.program, export)
             let installations = try run.text.split(separator: "\n").map { try JSONReader.read(Array($0.utf8)) }
             let users = installations.filter { installation in
-                installation["tokens"]?["device"] != nil && installation["permissions"]?["live-activities"] == true
-                    && installation["tokens"]?["start"]?["SurfaceActivityAttributes"] != nil
+                let tokens = installation["tokens"]
+                let reported = [
+                    tokens?["device"], tokens?["start"]?["SurfaceActivityAttributes"], tokens?["widgets"],
+                    tokens?["controls"]?["pause"],
+                ]
+                return !reported.contains(nil) && installation["system-version"] == "26.1"
+                    && installation["permissions"]?["live-activities"] == true
             }
             return Set(users.compactMap { $0["user"]?.stringValue }) == ["phone-1", "phone-2", "phone-3"]
         }

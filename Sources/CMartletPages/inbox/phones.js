@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The list of the simulated phones with the result of all pushes to them, and the page of one phone with its cards.
+// The list of the simulated phones with the result of all pushes to them, and the page of one phone with its cards and
+// notifications.
 
 import { request } from "./api.js"
 import { absoluteTime, chip, facts, table } from "./components.js"
 import { element } from "./dom.js"
 import { activityGlance, Page, replaceKeepingFocus, rowsOr, rowsShown, section } from "./pages.js"
+import { localizedText } from "./strings.js"
 import { counted, durationText, grouped } from "./texts.js"
 
 const address = ({ number }) => `#/phones/${number}`
@@ -31,7 +33,7 @@ function openList(container) {
           "95th percentile": durationText(staleness["percentile-95"]),
           "longest staleness": durationText(staleness.longest),
           "longest with unreachable phones": durationText(account["longest-staleness"]),
-          ...cardFacts(account),
+          ...contentFacts(account),
         })),
         section("Pushes", facts(pushFacts(account)))),
       section(`The longest staleness first: ${grouped(phones.length)} of ${counted(total, "phone")}`, phoneTable(phones))))
@@ -41,10 +43,12 @@ function openList(container) {
 /** A number that is a chip when it is not 0. */
 const tinted = (count, tone = "bad") => (count ? chip(grouped(count), tone) : "0")
 
-const cardFacts = (account) => ({
+const contentFacts = (account) => ({
   duplicates: [tinted(account.duplicates), `, for ${durationText(account["longest-duplication"])} at most`],
   "stranded cards": [tinted(account["stranded-cards"]), `, for ${durationText(account["longest-stranding"])} at most`],
   cards: `${grouped(account["cards-started"])} started, ${grouped(account["cards-removed"])} removed`,
+  "widget reloads": grouped(account["widget-reloads"]),
+  "control reloads": grouped(account["control-reloads"]),
 })
 
 const pushFacts = (account) => ({
@@ -79,18 +83,19 @@ const state = (phone) => element("span", { class: "chips" },
 function openPhone(container, number) {
   const page = new Page(container, { title: `Phone ${number}`, back: { name: "Phones", href: "#/phones" } })
   return page.follow((signal) => request(`/api/v1/phones/${encodeURIComponent(number)}`, "GET", undefined, signal), (phone) => {
-    const { account, permissions, cards } = phone
+    const { account, permissions, fixed, cards, notifications } = phone
     return replaceKeepingFocus(page.body, element("div", { class: "stack" },
       element("div", { class: "state-bar" }, state(phone)),
       section("Cards", rowsOr(cards, "No card is on the screen.", () => cardTable(cards))),
+      section("Notifications", rowsOr(notifications, "No notification is on the screen.", () => notificationTable(notifications))),
       element("div", { class: "columns" },
         section("Content", facts({
           user: phone.user,
           "not allowed": Object.keys(permissions).filter((name) => !permissions[name]).join(", ").replaceAll("-", " "),
-          notifications: grouped(phone.notifications),
+          fixed: Object.entries(fixed).map(([name, isOn]) => `${name.replaceAll("-", " ")} ${isOn ? "on" : "off"}`).join(", "),
           "stale surfaces": tinted(account["stale-surfaces"], "warning"),
           "longest staleness": `${durationText(account["longest-reachable-staleness"])}, with unreachable time ${durationText(account["longest-staleness"])}`,
-          ...cardFacts(account),
+          ...contentFacts(account),
         })),
         section("Pushes", facts(pushFacts(account))))))
   })
@@ -102,3 +107,8 @@ const cardTable = (cards) => table("Cards", [
   { name: "Content", value: (card) => activityGlance("", card["content-state"]) },
   { name: "Started", value: (card) => [absoluteTime(card["started-at-ms"]), ` by ${card["started-by"] === "push" ? "a push" : "the app"}`] },
 ], cards, ({ id }) => ({ "data-key": id }))
+
+const notificationTable = (notifications) => table("Notifications", [
+  { name: "Title", isHeader: true, value: (alert) => localizedText(alert, "title")?.text ?? "" },
+  { name: "Text", value: (alert) => localizedText(alert, "body")?.text ?? "" },
+], notifications)

@@ -134,6 +134,14 @@ extension InboxAPI {
         let channels = try body["channels"].ifPresent?.texts().map(ChannelID.init(rawValue:))
         let name = try body["name"].ifPresent.map(PushLabels.readName)
         let simulator = call.simulator
+        let isChanged = topics != nil || online != nil || since != nil || channels != nil
+        if isChanged, let phone = await simulator.service.evaluator.phones?.phone(of: token) {
+            throw APIProblem(
+                409,
+                "the token belongs to simulated phone \(phone), which determines its state:"
+                    + " set it with PUT /api/v1/phones/\(phone)"
+            )
+        }
         if let name, await !setName(name.isEmpty ? nil : name, of: token, in: simulator) {
             throw APIProblem(409, "there are too many devices with a nickname: remove some nicknames first")
         }

@@ -48,15 +48,19 @@ extension InboxAPI {
                 events.map { $0.reportBytes }
             )
         },
-        Route("GET", "/api/v1/phones/{phone}", "Get a phone with its cards and its account") {
+        Route("GET", "/api/v1/phones/{phone}", "Get a phone with its cards, its notifications and its account") {
             (call) throws(APIProblem) in
             let population = try await phones(call, isComplete: true)
-            let name = call.argument("phone")
-            guard let number = Int(name), (1...population.phones.count).contains(number) else {
-                throw .missing("there is no phone \(ShownValue(name)): phones are numbered from 1")
-            }
-            return .json(population.json(of: number - 1, withCards: true))
+            let number = try number(call, in: population)
+            return .json(population.json(of: number - 1, withDetails: true))
         },
+        Route.action(
+            "PUT",
+            "/api/v1/phones/{phone}",
+            "Set whether a phone is online, and whether it allows alerts and live-activities: true or false stays until"
+                + " it is set again, and null leaves it to the user of the phone",
+            perform: putPhone
+        ),
         Route.action(
             "PUT",
             "/api/v1/phones/surfaces/{surface}",
@@ -74,6 +78,30 @@ extension InboxAPI {
             throw .missing("the simulator has no phones: start it with --phones")
         }
         return phones
+    }
+
+    /// Returns the number of the phone in the path.
+    private static func number(_ call: APICall, in population: PhonePopulation) throws(APIProblem) -> Int {
+        let name = call.argument("phone")
+        guard let number = Int(name), (1...population.phones.count).contains(number) else {
+            throw .missing("there is no phone \(ShownValue(name)): phones are numbered from 1")
+        }
+        return number
+    }
+
+    @Sendable private static func putPhone(_ call: APICall) async throws(APIProblem) {
+        let number = try number(call, in: try await phones(call))
+        let body = try call.object(of: PhoneSetting.allCases.map(\.rawValue))
+        var settings: [PhoneSetting: Bool?] = [:]
+        for setting in PhoneSetting.allCases {
+            switch body[setting.rawValue].value {
+            case nil: break
+            case .null?: settings.updateValue(nil, forKey: setting)
+            case .bool(let isOn)?: settings.updateValue(isOn, forKey: setting)
+            default: throw body[setting.rawValue].mismatch("true, false, or null to leave it to the user")
+            }
+        }
+        await call.simulator.service.fix(settings, ofPhone: number)
     }
 
     @Sendable private static func putSurface(_ call: APICall) async throws(APIProblem) {
@@ -109,16 +137,29 @@ extension PhonePopulation {
     }
 
     /// Returns a phone as the HTTP interface shows it.
-    fileprivate func json(of index: Int, withCards: Bool = false) -> JSONValue {
+    fileprivate func json(of index: Int, withDetails: Bool = false) -> JSONValue {
         let phone = phones[index].phone
-        let cards = phone.cards
+        let (shown, alerts) = (phone.cards, phone.notifications)
+        let cards: JSONValue = withDetails ? .array(shown.map(\.json)) : .integer(shown.count)
+        let notifications: JSONValue =
+            withDetails ? .array(alerts.reversed().map(\.alertExcerpt)) : .integer(alerts.count)
+        let fixed = PhoneSetting.allCases.compactMap { setting in
+            phones[index].fixedSettings[setting].map { JSONValue.Member(setting.rawValue, .bool($0)) }
+        }
         return .members([
             "number": .integer(index + 1), "user": .string(PhoneReport.user(of: index + 1)),
-            "app-state": .string(phone.appState.name), "online": .bool(phones[index].isOnline),
-            "permissions": withCards ? phone.permissions.json : nil,
-            "cards": withCards ? .array(cards.map(\.json)) : .integer(cards.count),
-            "notifications": .integer(phone.notifications.count), "account": phone.account.json,
+            "app-state": .string(phone.appState.name), "online": .bool(phone.isOnline),
+            "permissions": withDetails ? phone.permissions.json : nil, "fixed": withDetails ? .object(fixed) : nil,
+            "cards": cards, "notifications": notifications, "account": phone.account.json,
         ])
+    }
+}
+
+extension JSONValue {
+    /// The texts of the notification of a payload, shortened; a text alone is the body.
+    fileprivate var alertExcerpt: JSONValue {
+        let alert = PayloadExcerpt(of: self).json["aps"]?["alert"] ?? [:]
+        return alert.stringValue == nil ? alert : ["body": alert]
     }
 }
 

@@ -95,7 +95,17 @@ struct PhonePopulation: Sendable {
         )
     }
 
+    // MARK: Settings
+
+    /// Fixes settings of the phone with a number, which exists, or leaves those that are nil to its user again.
+    mutating func fix(_ settings: [PhoneSetting: Bool?], ofPhone number: Int, at now: Int64) {
+        change(number - 1) { $0.fix(settings, at: now) }
+    }
+
     // MARK: Pushes
+
+    /// Returns the number of the phone that has reported a token; nil for another token.
+    func phone(of token: DeviceToken) -> Int? { owners[token.hex].map { $0 + 1 } }
 
     /// Returns the answer of APNs to a push, as far as it depends on the phone; nil for a token that no phone reported.
     func answer(to token: String, topic: String) -> SimulatedPhone.Answer? {

@@ -99,7 +99,7 @@ struct PhoneSystem: Sendable {
     }
 
     /// Runs the app, which ends duplicates, observes and reports all other activities, and reports at its launch also
-    /// the tokens.
+    /// the version of the system and the tokens.
     mutating func runApp(isLaunch: Bool = false) {
         if isLaunch || !tokens.visibleStart.isStreamSilent { tokens.readStartToken() }
         for number in behavior.endsDuplicates ? duplicates : [] { end(number, .app, removedAt: now) }
@@ -119,12 +119,13 @@ struct PhoneSystem: Sendable {
         if isOnline { reports.send(at: now, using: &generator) }
     }
 
-    /// The reports of the tokens for alerts, widgets and controls.
+    /// The reports of the version of the system, and of the tokens for alerts, widgets and controls.
     private var registrations: [SimulatedPhone.Report.Content] {
         let controls = app.controls.compactMap { kind in
             tokens[.control(kind)].map { SimulatedPhone.Report.Control(kind: kind, token: $0) }
         }
         let contents: [SimulatedPhone.Report.Content?] = [
+            .systemVersion(behavior.systemVersion),
             tokens[.device].map { .deviceToken($0) },
             tokens[.widgets].map { .widgetToken($0, kinds: app.widgets) },
             controls.isEmpty ? nil : .controlTokens(controls),

@@ -20,8 +20,8 @@ struct PhoneWithUser: Sendable {
         self.user = user
     }
 
-    /// Whether the phone is online.
-    var isOnline: Bool { user.isOnline }
+    /// The settings that the user does not change.
+    var fixedSettings: [PhoneSetting: Bool] { user.fixed }
 
     /// The next time at which the phone changes by itself, its user uses it, or a report arrives.
     var nextTime: Int64 { min(user.nextTime, phone.nextDate?.millisecondsSince1970 ?? .max) }
@@ -45,6 +45,12 @@ struct PhoneWithUser: Sendable {
         guard let card else { return }
         expect(card.surface, nil, at: now)
         dismissed.insert(card.surface)
+    }
+
+    /// Fixes settings of the phone, or leaves those that are nil to its user again.
+    mutating func fix(_ settings: [PhoneSetting: Bool?], at now: Int64) {
+        advance(to: now)
+        for event in user.fix(settings, on: phone) { handle(event, at: now) }
     }
 
     /// Takes a push if the phone determined its answer, and not a fault or a rule about the request.

@@ -11,6 +11,8 @@ extension SimulatedPhone {
         public var tokens = Tokens()
         /// The delivery of the app's reports to its back end.
         public var reports = Reports()
+        /// The version of the system that the app reports, which does not change the behavior; "26.1" by default.
+        public var systemVersion = "26.1"
         /// Whether the app ends every activity of a surface except the newest, each time that it runs; true by default
         /// (field report: Kilo #5881).
         public var endsDuplicates = true

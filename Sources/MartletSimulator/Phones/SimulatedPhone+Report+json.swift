@@ -6,6 +6,7 @@ extension SimulatedPhone.Report.Content {
     /// Returns the report as a JSON Merge Patch of the phone's installation, as apps send it to a relay.
     package func change(of app: SimulatedPhone.App) -> JSONValue {
         switch self {
+        case .systemVersion(let version): ["system-version": .string(version)]
         case .deviceToken(let token): ["tokens": ["device": .string(token.hex)]]
         case .pushToStartToken(let token):
             ["tokens": ["start": .object([JSONValue.Member(app.attributesType, .string(token.hex))])]]
@@ -25,7 +26,7 @@ extension SimulatedPhone.Report.Content {
         case .deviceToken(let token), .pushToStartToken(let token), .widgetToken(let token, _): [token]
         case .controlTokens(let controls): controls.map(\.token)
         case .activities(let activities): activities.compactMap(\.token)
-        case .permissions, .ended: []
+        case .systemVersion, .permissions, .ended: []
         }
     }
 }

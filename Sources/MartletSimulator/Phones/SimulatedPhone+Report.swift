@@ -13,6 +13,8 @@ extension SimulatedPhone {
     public struct Report: Sendable, Hashable {
         /// The content of a report.
         public enum Content: Sendable, Hashable {
+            /// The version of the system, such as `26.1`.
+            case systemVersion(String)
             /// The token for alerts and background pushes.
             case deviceToken(DeviceToken)
             /// The push-to-start token that the app knows.

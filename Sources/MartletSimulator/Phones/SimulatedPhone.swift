@@ -45,6 +45,8 @@ public struct SimulatedPhone: Sendable {
     public var date: Date { Date(millisecondsSince1970: system.now) }
     /// The state of the app.
     public var appState: AppState { system.appState }
+    /// Whether the phone is online.
+    var isOnline: Bool { system.isOnline }
     /// The permissions of the app.
     public var permissions: Permissions { system.permissions }
     /// The result of all pushes and of the shown content.

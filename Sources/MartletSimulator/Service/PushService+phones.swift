@@ -23,6 +23,12 @@ extension PushService {
         followPhones()
     }
 
+    /// Fixes settings of the phone with a number, which exists, or leaves those that are nil to its user again.
+    func fix(_ settings: [PhoneSetting: Bool?], ofPhone number: Int) {
+        update { machine, now in _ = machine.evaluator.phones?.fix(settings, ofPhone: number, at: now) }
+        followPhones()
+    }
+
     /// Returns the stored reports, and those from now on.
     func phoneReports() -> AsyncStream<PhoneReport> {
         let stored = evaluator.phones?.reports ?? []

@@ -69,6 +69,22 @@ import Testing
             return try await json("POST", "/api/v1/pushes", push)["status"]?.integerValue
         }
 
+        /// Sends an alert.
+        func send(_ alert: JSONValue, to token: String) async throws {
+            let push: JSONValue = [
+                "device-token": .string(token),
+                "headers": ["apns-push-type": "alert", "apns-topic": "com.example.app"],
+                "payload": ["aps": ["alert": alert]],
+            ]
+            _ = try await json("POST", "/api/v1/pushes", push)
+        }
+
+        /// The token for alerts that the app has reported last.
+        func deviceToken() async throws -> String {
+            let tokens = try await changes().compactMap { $0["tokens"]?["device"] }
+            return try #require(tokens.last?.stringValue)
+        }
+
         /// Starts the card of `order-1` with `{"n": 1}`, and returns the status of the push.
         func startCard() async throws -> Int64? {
             let tokens = try await changes().compactMap { $0["tokens"]?["start"]?["SurfaceActivityAttributes"] }
@@ -102,6 +118,54 @@ import Testing
         let phone = try await bench.json("GET", "/api/v1/phones/1")
         #expect(phone["cards"]?.elements?.map { $0["content-state"] } == [["n": 2]], "\(phone)")
         #expect(phone["user"] == "phone-1" && phone["account"]?["effective"] == 2, "\(phone)")
+        await bench.apns.stop()
+    }
+
+    @Test func `a phone that is set offline gets a push when it is online`() async throws {
+        let bench = try await Bench()
+        #expect(try await bench.json("PUT", "/api/v1/phones/1", ["online": false]) == .null)
+        #expect(try await bench.startCard() == 200)
+        let offline = try await bench.json("GET", "/api/v1/phones/1")
+        #expect(offline["online"] == false && offline["fixed"] == ["online": false], "\(offline)")
+        #expect(offline["cards"] == [] && offline["account"]?["waiting"] == 1, "\(offline)")
+        #expect(try await bench.json("PUT", "/api/v1/phones/1", ["online": .null]) == .null)
+        #expect(try await bench.json("GET", "/api/v1/phones/1")["fixed"] == [:])
+        #expect(try await bench.json("PUT", "/api/v1/phones/1", ["online": true]) == .null)
+        let online = try await bench.json("GET", "/api/v1/phones/1")
+        #expect(online["online"] == true && online["cards"]?.elements?.count == 1, "\(online)")
+        await bench.apns.stop()
+    }
+
+    @Test func `a phone is set not to allow Live Activities`() async throws {
+        let bench = try await Bench()
+        #expect(try await bench.startCard() == 200)
+        #expect(try await bench.json("PUT", "/api/v1/phones/1", ["live-activities": false]) == .null)
+        let phone = try await bench.json("GET", "/api/v1/phones/1")
+        #expect(phone["permissions"]?["live-activities"] == false && phone["cards"] == [], "\(phone)")
+        let last = try await bench.changes().compactMap { $0["permissions"]?["live-activities"] }.last
+        #expect(last == false)
+        await bench.apns.stop()
+    }
+
+    @Test func `a phone lists its notifications with the newest first`() async throws {
+        let bench = try await Bench()
+        let token = try await bench.deviceToken()
+        try await bench.send(["title": "Order", "body": "Packed", "launch-image": "order"], to: token)
+        try await bench.send("Ready", to: token)
+        let phone = try await bench.json("GET", "/api/v1/phones/1")
+        #expect(phone["notifications"] == [["body": "Ready"], ["title": "Order", "body": "Packed"]], "\(phone)")
+        await bench.apns.stop()
+    }
+
+    @Test func `a token of a phone cannot be changed as a device`() async throws {
+        let bench = try await Bench()
+        let path = "/api/v1/devices/" + (try await bench.deviceToken())
+        for body: JSONValue in [["online": false], ["unregistered-at": 1_790_000_000_000], ["topics": ["a.b"]]] {
+            let problem = try await bench.json("PUT", path, body)
+            #expect(problem["status"] == 409, "\(problem)")
+            #expect(problem["detail"]?.stringValue?.contains("PUT /api/v1/phones/1") == true, "\(problem)")
+        }
+        #expect(try await bench.json("PUT", path, ["name": "Kim"]) == .null)
         await bench.apns.stop()
     }
 
@@ -171,6 +235,8 @@ import Testing
             ("GET", "/api/v1/phones/2", nil, 404), ("GET", "/api/v1/phones/none", nil, 404),
             ("GET", "/api/v1/phones?limit=1001", nil, 400), ("PUT", "/api/v1/phones/surfaces/a", [:], 400),
             ("PUT", "/api/v1/phones/surfaces/a", ["content": .null, "phones": [2]], 400),
+            ("PUT", "/api/v1/phones/2", ["online": false], 404), ("PUT", "/api/v1/phones/1", ["online": 1], 400),
+            ("PUT", "/api/v1/phones/1", ["offline": true], 400),
         ] as [(String, String, JSONValue?, Int64)] {
             #expect(try await bench.json(method, path, body)["status"]?.integerValue == status, "\(path)")
         }

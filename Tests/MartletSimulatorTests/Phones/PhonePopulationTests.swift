@@ -78,6 +78,59 @@ import Testing
         #expect(population.answer(to: "5d3a", topic: "com.example.app") == nil)
     }
 
+    @Test func `apps report the system and tokens of widgets and controls`() throws {
+        let app = SimulatedPhone.App(topic: "com.example.app", widgets: ["orders"], controls: ["pause"])
+        let phones = SimulatedAPNs.Phones(count: 1, app: app, behavior: .reliable)
+        var population = PhonePopulation(phones, seed: 7, at: start)
+        population.advance(to: start)
+        let changes = population.reports.map(\.change)
+        #expect(changes.contains(["system-version": "26.1"]), "\(changes)")
+        let tokens = changes.compactMap { $0["tokens"] }
+        let widgets = try #require(tokens.compactMap { $0["widgets"]?.stringValue }.first)
+        let control = try #require(tokens.compactMap { $0["controls"]?["pause"]?.stringValue }.first)
+        for hex in [widgets, control] {
+            let token = try DeviceToken(hex: hex)
+            #expect(population.phone(of: token) == 1)
+        }
+    }
+
+    @Test func `a phone that is set offline stays unreachable`() {
+        var population = population(1)
+        population.advance(to: start)
+        population.fix([.online: false], ofPhone: 1, at: start + 1_000)
+        population.expect("order-1", ["n": 1], on: nil, at: start + 2_000)
+        let end = start + 6 * 3_600_000
+        var isAlwaysOffline = true
+        while population.nextTime <= end {
+            population.advance(to: population.nextTime)
+            isAlwaysOffline = isAlwaysOffline && !population.phones[0].phone.isOnline
+        }
+        population.advance(to: end, isComplete: true)
+        #expect(isAlwaysOffline)
+        let account = population.phones[0].phone.account
+        #expect(account.longestReachableStaleness == .zero)
+        #expect(account.longestStaleness == .milliseconds(end - start - 2_000))
+        population.fix([.online: nil], ofPhone: 1, at: end)
+        while population.nextTime <= end + PhoneUser.longestPause, !population.phones[0].phone.isOnline {
+            population.advance(to: population.nextTime)
+        }
+        #expect(population.phones[0].phone.isOnline, "the user decides again")
+    }
+
+    @Test func `users leave fixed settings as they are`() {
+        var population = population(20, SimulatedPhone.Behavior())
+        for number in 1...20 {
+            population.fix([.online: true, .liveActivities: false], ofPhone: number, at: start)
+        }
+        let end = start + 3 * 3_600_000
+        var deviations = 0
+        while population.nextTime <= end {
+            population.advance(to: population.nextTime)
+            deviations += population.phones.count { !$0.phone.isOnline || $0.phone.permissions.liveActivities }
+        }
+        #expect(deviations == 0)
+    }
+
     @Test func `a dismissed card should stay away until its surface ends`() throws {
         let date = Date(millisecondsSince1970: start)
         let phone = SimulatedPhone(app: Self.app, behavior: .reliable, seed: 7, at: date)

@@ -185,7 +185,7 @@ struct PhoneWorld {
             case .deviceToken(let token), .pushToStartToken(let token), .widgetToken(let token, _): add(token)
             case .controlTokens(let controls): for control in controls { add(control.token) }
             case .activities(let activities): for token in activities.compactMap(\.token) { add(token) }
-            case .permissions, .ended: break
+            case .systemVersion, .permissions, .ended: break
             }
         }
     }

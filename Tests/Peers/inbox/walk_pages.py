@@ -240,6 +240,19 @@ class Pages(PagesWalk):
         self.page.get_by_role("link", name="phone-1", exact=True).click()
         expect(self.page.locator("#page h2").first).to_have_text("Phone 1")
         expect(self.page.get_by_role("region", name="Cards")).to_contain_text("No card is on the screen.")
+        expect(self.page.get_by_role("region", name="Content")).to_contain_text("widget reloads")
+        self.simulator.ask("PUT", "/api/v1/phones/1", {"online": True})
+        expect(self.page.get_by_role("region", name="Content")).to_contain_text("online on")
+        notifications = self.page.get_by_role("region", name="Notifications")
+        expect(notifications).to_contain_text("No notification is on the screen.")
+        reports = self.simulator.ask("GET", "/api/v1/phones/reports")["reports"]
+        token = next(each["change"]["tokens"]["device"] for each in reports
+                     if each["phone"] == 1 and "device" in each["change"].get("tokens", {}))
+        self.simulator.ask("POST", "/api/v1/pushes", {
+            "device-token": token, "headers": {"apns-push-type": "alert", "apns-topic": "com.example.app"},
+            "payload": {"aps": {"alert": {"title": "Order 1", "body": "Packed"}}}})
+        expect(notifications).to_contain_text("Order 1")
+        expect(notifications).to_contain_text("Packed")
 
     def test_client_examples_can_be_copied(self):
         self.context.grant_permissions(["clipboard-read", "clipboard-write"])
