@@ -130,6 +130,21 @@ struct SurfaceChannelTests {
         #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now, channel: channel)])
     }
 
+    @Test func `a corrected storage policy holds for cards on the phone`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: .test(storesBroadcasts: true))
+        bench.show(.activity(2, isUrgent: true, on: channel))
+        #expect(bench.broadcast?.channel == channel && bench.broadcast?.channel.storesBroadcasts == false)
+        bench.show(nil)
+        #expect(bench.broadcast?.isEnd == true && bench.broadcast?.channel == channel)
+        bench = SurfaceSessionBench()
+        try bench.goLive(on: .test(storesBroadcasts: true))
+        bench.show(nil)
+        bench.now += 1
+        bench.show(.activity(3, on: channel))
+        #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now, channel: channel)])
+    }
+
     @Test func `a card on a channel is replaced by a start to its phone`() throws {
         var bench = SurfaceSessionBench()
         try bench.goLive(on: channel)
