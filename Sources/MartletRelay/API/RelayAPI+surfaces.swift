@@ -207,8 +207,9 @@ extension APICall<RelayAPI.Service> {
             let (outbox, app) = (parts.outbox, surface.surface.app)
             guard let status = try await parts.read(await outbox.status(of: id, of: app)) else { continue }
             guard let outcome = status.outcome, outcome.state == .refused else { return nil }
-            let reason = outcome.reason.map { ": \($0)" } ?? ""
-            return "Apple has refused a broadcast to the channel\(reason): store the surface with a channel that exists"
+            let reason = outcome.reason.map { APNsReason(rawValue: $0) }
+            return "Apple has refused a broadcast to the channel"
+                + (reason.map { ": \($0): \($0.broadcastRemedy)" } ?? " without a reason")
         }
         return nil
     }

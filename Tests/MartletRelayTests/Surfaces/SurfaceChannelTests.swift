@@ -178,13 +178,13 @@ struct SurfaceChannelTests {
         #expect(bench.plan.sends.first?.token == (try ReportedInstallation.token("update")))
     }
 
-    @Test func `a refused broadcast is a problem, and is not repeated at once`() throws {
+    @Test func `a refused broadcast is reported, and is not repeated at once`() throws {
         var bench = SurfaceSessionBench()
         try bench.goLive(on: channel)
         bench.show(.activity(2, isUrgent: true, on: channel))
         let id = try #require(bench.plan.sends.first?.id)
         let refused = SessionResult(id: id, state: .refused, status: 400, endedAt: bench.now * 1_000)
-        #expect(bench.state.refusedBroadcasts(in: [refused]).count == 1)
+        #expect(bench.state.broadcastResults(in: [refused]) == [refused])
         bench.step([refused])
         #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (bench.now + 660) * 1_000)
     }
