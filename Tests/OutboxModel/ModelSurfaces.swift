@@ -40,6 +40,8 @@ struct SurfaceModel: Sendable {
         guard condition.allows(stored) else { return .refused(stored) }
         if let stored, stored.shows(surface) { return .unchanged(stored) }
         let shown = surfaces.filter { $0.surface.app == surface.app && $0.withdrawnAt == nil }
+        let other = shown.first { $0.surface.id != surface.id && $0.surface.channel == surface.channel }
+        if surface.channel != nil, let other { return .channelInUse(by: other.surface.id) }
         let isShown = shown.contains { $0.surface.id == surface.id }
         guard isShown || shown.count < limit else { return .full }
         guard let index else {

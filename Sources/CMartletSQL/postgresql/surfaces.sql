@@ -18,15 +18,18 @@ RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     END
 $$;
 
--- Stores a surface; returns `changed`, `unchanged`, `refused` or `full`, and the stored surface.
+-- Stores a surface; returns `changed`, `unchanged`, `refused` or `full` with the stored surface, or `channel-in-use`
+-- with the other surface that has the channel.
 CREATE FUNCTION martlet.put_surface(
     p_app bigint, p_id text, p_caller text, p_audience_kind text, p_audience text, p_users text[], p_fingerprint bytea,
-    p_request bytea, p_ends_at bigint, p_is_absent boolean, p_revision bigint, p_limit bigint, p_now bigint
+    p_request bytea, p_ends_at bigint, p_channel text, p_is_absent boolean, p_revision bigint, p_limit bigint,
+    p_now bigint
 ) RETURNS TABLE (result text, surface martlet.surface) LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
 DECLARE
     stored martlet.surface;
+    other martlet.surface;
 BEGIN
     SELECT s.* INTO stored FROM martlet.surface s WHERE s.id = p_id AND s.app = p_app FOR NO KEY UPDATE;
     IF stored.number IS NULL OR stored.withdrawn_at IS NOT NULL THEN
@@ -38,26 +41,39 @@ BEGIN
         RETURN QUERY SELECT 'refused', stored;
         RETURN;
     END IF;
+    IF stored.withdrawn_at IS NULL AND stored.fingerprint = p_fingerprint AND stored.audience_kind = p_audience_kind
+        AND stored.audience = p_audience AND stored.ends_at IS NOT DISTINCT FROM p_ends_at
+    THEN
+        RETURN QUERY SELECT 'unchanged', stored;
+        RETURN;
+    END IF;
+    IF p_channel IS NOT NULL THEN
+        -- Until the commit no other transaction stores a surface with the channel.
+        PERFORM pg_advisory_xact_lock(1298232184, hashtext(p_app || ' ' || p_channel));
+        SELECT s.* INTO other FROM martlet.surface s
+        WHERE s.app = p_app AND s.channel = p_channel AND s.withdrawn_at IS NULL AND s.id <> p_id;
+        IF FOUND THEN
+            RETURN QUERY SELECT 'channel-in-use', other;
+            RETURN;
+        END IF;
+    END IF;
     IF stored.number IS NULL OR stored.withdrawn_at IS NOT NULL THEN
         UPDATE martlet.app a SET surfaces = a.surfaces + 1 WHERE a.number = p_app AND a.surfaces < p_limit;
         IF NOT FOUND THEN
             RETURN QUERY SELECT 'full', stored;
             RETURN;
         END IF;
-    ELSIF stored.fingerprint = p_fingerprint AND stored.audience_kind = p_audience_kind
-        AND stored.audience = p_audience AND stored.ends_at IS NOT DISTINCT FROM p_ends_at
-    THEN
-        RETURN QUERY SELECT 'unchanged', stored;
-        RETURN;
     END IF;
     INSERT INTO martlet.surface AS s (
-        app, id, caller, audience_kind, audience, fingerprint, request, ends_at, created_at, changed_at
+        app, id, caller, audience_kind, audience, fingerprint, request, ends_at, channel, created_at, changed_at
     ) VALUES (
-        p_app, p_id, p_caller, p_audience_kind, p_audience, p_fingerprint, p_request, p_ends_at, p_now, p_now
+        p_app, p_id, p_caller, p_audience_kind, p_audience, p_fingerprint, p_request, p_ends_at, p_channel, p_now,
+        p_now
     ) ON CONFLICT (id, app) DO UPDATE SET
         caller = excluded.caller, audience_kind = excluded.audience_kind, audience = excluded.audience,
         fingerprint = excluded.fingerprint, request = excluded.request, ends_at = excluded.ends_at,
-        changed_at = excluded.changed_at, withdrawn_at = NULL, revision = s.revision + 1, cursor = 0
+        channel = excluded.channel, changed_at = excluded.changed_at, withdrawn_at = NULL,
+        revision = s.revision + 1, cursor = 0
     RETURNING s.* INTO stored;
     DELETE FROM martlet.surface_user u WHERE u.surface = stored.number AND NOT u.user_id = ANY (p_users);
     INSERT INTO martlet.surface_user (app, user_id, surface)
@@ -98,11 +114,11 @@ BEGIN
     ) e WHERE a.number = e.app;
 END $$;
 
--- Carries out a request of a back end with the values of martlet.put_surface, and removes it unless the change is
--- `refused` or `full`. Returns nothing for a request that was removed before.
+-- Carries out a request of a back end with the values of martlet.put_surface, and removes it if the change is `changed`
+-- or `unchanged`. Returns nothing for a request that was removed before.
 CREATE FUNCTION martlet.carry_out_surface_request(
     p_number bigint, p_audience_kind text, p_audience text, p_users text[], p_fingerprint bytea, p_request bytea,
-    p_ends_at bigint, p_limit bigint, p_now bigint
+    p_ends_at bigint, p_channel text, p_limit bigint, p_now bigint
 ) RETURNS TABLE (result text, surface martlet.surface) LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
@@ -119,7 +135,7 @@ BEGIN
     ELSE
         SELECT * INTO change FROM martlet.put_surface(
             asked.app, asked.surface, asked.caller, p_audience_kind, p_audience, p_users, p_fingerprint, p_request,
-            p_ends_at, asked.is_absent, asked.revision, p_limit, p_now
+            p_ends_at, p_channel, asked.is_absent, asked.revision, p_limit, p_now
         );
     END IF;
     IF change.result IN ('changed', 'unchanged') THEN

@@ -341,6 +341,8 @@ CREATE TABLE martlet.surface (
     created_at bigint NOT NULL, changed_at bigint NOT NULL, withdrawn_at bigint,
     revision bigint NOT NULL DEFAULT 1,
     cursor bigint DEFAULT 0,
+    -- The broadcast channel in the request; null for none.
+    channel text COLLATE "C",
     UNIQUE (id, app)
 );
 CREATE INDEX surface_app ON martlet.surface (app, number);
@@ -349,6 +351,8 @@ CREATE INDEX surface_matching ON martlet.surface (app, number)
     WHERE audience_kind = 'matching' AND withdrawn_at IS NULL;
 CREATE INDEX surface_unfinished ON martlet.surface (changed_at, number) WHERE cursor IS NOT NULL;
 CREATE INDEX surface_end ON martlet.surface (ends_at) WHERE ends_at IS NOT NULL AND withdrawn_at IS NULL;
+CREATE UNIQUE INDEX surface_channel ON martlet.surface (app, channel)
+    WHERE channel IS NOT NULL AND withdrawn_at IS NULL;
 CREATE INDEX surface_withdrawn ON martlet.surface (withdrawn_at) WHERE withdrawn_at IS NOT NULL;
 
 -- The requests of back ends in SQL to store or to withdraw surfaces, until a relay has carried them out or refused

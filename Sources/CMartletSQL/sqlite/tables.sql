@@ -182,13 +182,17 @@ CREATE TABLE surface (
     -- The JSON from which the pushes are built, with its hash.
     request BLOB NOT NULL, fingerprint BLOB NOT NULL,
     ends_at INTEGER, created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, withdrawn_at INTEGER,
-    revision INTEGER NOT NULL, cursor INTEGER, UNIQUE (id, app)
+    revision INTEGER NOT NULL, cursor INTEGER,
+    -- The broadcast channel in the request; null for none.
+    channel TEXT,
+    UNIQUE (id, app)
 );
 CREATE INDEX surface_app ON surface (app, number);
 CREATE INDEX surface_audience ON surface (app, withdrawn_at, audience_kind, number);
 CREATE INDEX surface_installation ON surface (app, audience) WHERE audience_kind = 'installation';
 CREATE INDEX surface_unfinished ON surface (changed_at, number) WHERE cursor IS NOT NULL;
 CREATE INDEX surface_end ON surface (ends_at, number) WHERE withdrawn_at IS NULL AND ends_at IS NOT NULL;
+CREATE UNIQUE INDEX surface_channel ON surface (app, channel) WHERE channel IS NOT NULL AND withdrawn_at IS NULL;
 CREATE INDEX surface_withdrawal ON surface (withdrawn_at, number) WHERE withdrawn_at IS NOT NULL;
 -- The users of audiences, for the surfaces of a user.
 CREATE TABLE surface_user (

@@ -212,7 +212,7 @@ extension PostgreSQLRecords {
         var last = Int64.min
         while true {
             let batch = try await connections.query(.maintaining, sql, [.integer(last)]) { rows in
-                rows.all.map { StoredSurface($0, app: $0.text(at: 14)) }
+                rows.all.map { StoredSurface($0, app: $0.text(at: 15)) }
             }
             guard let end = batch.last else { return }
             var plain: [StoredSurface] = []

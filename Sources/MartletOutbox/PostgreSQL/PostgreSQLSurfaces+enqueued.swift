@@ -41,11 +41,11 @@ extension PostgreSQLSurfaces {
         let audience = surface?.audience.columns
         let users: [String] = surface?.audience.userNames ?? []
         return try await change(
-            "carry_out_surface_request(\(Parameter.places(9)))",
+            "carry_out_surface_request(\(Parameter.places(10)))",
             [
                 .integer(request.number), .text(audience?.kind), .text(audience?.text), .texts(users),
                 .bytes(surface?.fingerprint), .bytes(surface?.request), .integer(surface?.endsAt),
-                .integer(Int64(limit)), .integer(now),
+                .text(surface?.channel), .integer(Int64(limit)), .integer(now),
             ],
             of: request.app
         )

@@ -21,12 +21,12 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
         let app = try await outbox.apps.number(of: surface.app)
         let audience = surface.audience.columns
         let result = try await change(
-            "put_surface(\(Parameter.places(13)))",
+            "put_surface(\(Parameter.places(14)))",
             [
                 .integer(app), .text(surface.id), .text(surface.caller), .text(audience.kind), .text(audience.text),
                 .texts(surface.audience.userNames), .bytes(surface.fingerprint), .bytes(surface.request),
-                .integer(surface.endsAt), .flag(condition.isAbsence), .integer(condition.revision),
-                .integer(Int64(limit)), .integer(now),
+                .integer(surface.endsAt), .text(surface.channel), .flag(condition.isAbsence),
+                .integer(condition.revision), .integer(Int64(limit)), .integer(now),
             ],
             of: surface.app
         )
@@ -66,9 +66,10 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
             guard let row = rows.first else { return nil }
             // The columns of an unknown surface are null.
             let stored = row.optionalInteger(at: 0) == nil ? nil : StoredSurface(row, app: app)
-            switch (row.text(at: 14), stored) {
+            switch (row.text(at: 15), stored) {
             case ("changed", let stored?): return .changed(stored)
             case ("unchanged", let stored?): return .unchanged(stored)
+            case ("channel-in-use", let other?): return .channelInUse(by: other.surface.id)
             case ("full", _): return .full
             default: return .refused(stored)
             }
@@ -189,7 +190,7 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
             purpose,
             "\(Self.selection) WHERE \(condition)",
             parameters
-        ) { rows in rows.all.map { StoredSurface($0, app: $0.text(at: 14)) } }
+        ) { rows in rows.all.map { StoredSurface($0, app: $0.text(at: 15)) } }
     }
 
     func endSurfaces(withdrawnBefore time: Int64, at now: Int64, limit: Int) async throws(OutboxError) -> Int {

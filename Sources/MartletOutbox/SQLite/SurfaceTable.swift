@@ -38,7 +38,8 @@ struct SurfaceTable {
         StoredSurface(row, app: database.name(of: row.integer(at: 1)))
     }
 
-    /// Stores a surface, unless it changes nothing, does not meet the condition, or is one too many of its app.
+    /// Stores a surface, unless it changes nothing, does not meet the condition, has the channel of another one, or is
+    /// one too many of its app.
     func put(
         _ surface: Surface,
         if condition: SurfacePrecondition,
@@ -49,6 +50,7 @@ struct SurfaceTable {
         let stored = try all("id = ? AND app = ?", surface.id, app).first
         guard condition.allows(stored) else { return .refused(stored) }
         if let stored, stored.shows(surface) { return .unchanged(stored) }
+        if let other = try otherSurface(onChannelOf: surface, app) { return .channelInUse(by: other) }
         let isShown = stored.map { $0.withdrawnAt == nil } ?? false
         if !isShown, try count(of: app) >= limit { return .full }
         guard let changed = try store(surface, app, at: now) else { return .refused(stored) }
@@ -59,6 +61,16 @@ struct SurfaceTable {
         )
         for user in users { try row.run(with: app, user, changed.number) }
         return .changed(changed)
+    }
+
+    /// Returns the identifier of another surface that has the channel and is not withdrawn; nil without one.
+    private func otherSurface(onChannelOf surface: Surface, _ app: Int64) throws(SQLiteError) -> String? {
+        guard let channel = surface.channel else { return nil }
+        let row = try database.connection.prepare(
+            "SELECT id FROM surface WHERE app = ? AND channel = ? AND withdrawn_at IS NULL AND id <> ?"
+        )
+        try row.bind(app, channel, surface.id)
+        return try row.all { $0.text(at: 0) }.first
     }
 
     /// Returns the number of surfaces of an app that are not withdrawn.
@@ -73,12 +85,13 @@ struct SurfaceTable {
             """
             INSERT INTO surface (
                 app, id, caller, audience_kind, audience, request, fingerprint, ends_at, created_at, changed_at,
-                revision, cursor
-            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, 0)
+                channel, revision, cursor
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, ?10, 1, 0)
             ON CONFLICT (id, app) DO UPDATE SET
                 caller = excluded.caller, audience_kind = excluded.audience_kind, audience = excluded.audience,
                 request = excluded.request, fingerprint = excluded.fingerprint, ends_at = excluded.ends_at,
-                changed_at = excluded.changed_at, withdrawn_at = NULL, revision = revision + 1, cursor = 0
+                changed_at = excluded.changed_at, channel = excluded.channel, withdrawn_at = NULL,
+                revision = revision + 1, cursor = 0
             RETURNING \(SurfaceRow.columns)
             """
         )
@@ -92,7 +105,8 @@ struct SurfaceTable {
             surface.request,
             surface.fingerprint,
             surface.endsAt,
-            now
+            now,
+            surface.channel
         )
         return try row.all { self.surface($0) }.first
     }

@@ -177,7 +177,7 @@ extension SurfaceChange {
         case .changed(let stored): .changed(stored.opened(by: seal))
         case .unchanged(let stored): .unchanged(stored.opened(by: seal))
         case .refused(let stored): .refused(stored?.opened(by: seal))
-        case .full: .full
+        case .channelInUse, .full: self
         }
     }
 }

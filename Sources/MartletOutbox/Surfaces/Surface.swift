@@ -17,8 +17,11 @@ package struct Surface: Sendable, Hashable {
     package var fingerprint: [UInt8]
     /// The time when the surface is withdrawn, in milliseconds since 1970; nil for never.
     package var endsAt: Int64?
+    /// The identifier of the broadcast channel in the request; nil for none. Of the surfaces of an app that are not
+    /// withdrawn, one has it, because a broadcast reaches each Live Activity on the channel.
+    package var channel: String?
 
-    /// Creates a surface, by default without an end.
+    /// Creates a surface, by default without an end and without a channel.
     package init(
         app: String,
         id: String,
@@ -26,7 +29,8 @@ package struct Surface: Sendable, Hashable {
         audience: SurfaceAudience,
         request: [UInt8],
         fingerprint: [UInt8],
-        endsAt: Int64? = nil
+        endsAt: Int64? = nil,
+        channel: String? = nil
     ) {
         self.app = app
         self.id = id
@@ -35,6 +39,7 @@ package struct Surface: Sendable, Hashable {
         self.request = request
         self.fingerprint = fingerprint
         self.endsAt = endsAt
+        self.channel = channel
     }
 }
 
@@ -121,6 +126,9 @@ package enum SurfaceChange: Sendable, Hashable {
     case unchanged(StoredSurface)
     /// The surface, nil for an unknown one, does not meet the condition: nothing has changed.
     case refused(StoredSurface?)
+    /// Another surface of the app, which is not withdrawn, has the channel: nothing has changed. The value is the
+    /// identifier of that surface.
+    case channelInUse(by: String)
     /// The app has as many surfaces as it may have: nothing has changed.
     case full
 }

@@ -10,7 +10,7 @@ enum SurfaceRow {
     /// `installation` with the identifier, or `matching` with the expression in its usual form.
     static let columns = """
         number, app, id, caller, audience_kind, audience, fingerprint, request, ends_at, created_at, changed_at, \
-        withdrawn_at, revision, cursor
+        withdrawn_at, revision, cursor, channel
         """
 
     /// Returns ``columns`` with an empty value in place of the fingerprint and of the request, which are not read then.
@@ -58,7 +58,8 @@ extension StoredSurface {
             audience: audience ?? .users([]),
             request: row.bytes(at: 7),
             fingerprint: row.bytes(at: 6),
-            endsAt: row.optionalInteger(at: 8)
+            endsAt: row.optionalInteger(at: 8),
+            channel: row.optionalText(at: 14)
         )
         self.init(
             number: row.integer(at: 0),

@@ -31,7 +31,8 @@ package protocol SurfaceStore: Sendable {
     /// Stores a surface: a new one, or the new state of a stored one.
     ///
     /// The condition is checked first. Then a stored surface with the same fingerprint, audience and end, which was not
-    /// withdrawn, does not change. Otherwise its revision increases, and its first page is due.
+    /// withdrawn, does not change. Otherwise its revision increases, and its first page is due, unless another surface
+    /// of the app that is not withdrawn has the channel.
     ///
     /// - Parameters:
     ///   - surface: The surface.

@@ -74,7 +74,7 @@ extension RelayAPI {
                 ),
                 RouteAnswer(201, "The surface is stored, and new", .schema("Surface"), fields: [etag]),
             ],
-            problems: [412, 429, 503]
+            problems: [409, 412, 429, 503]
         ) { (call) throws(APIProblem) in
             let app = try await call.configuredApp(try call.app())
             let id = try call.surfaceID()
@@ -207,8 +207,9 @@ extension APICall<RelayAPI.Service> {
             let (outbox, app) = (parts.outbox, surface.surface.app)
             guard let status = try await parts.read(await outbox.status(of: id, of: app)) else { continue }
             guard let outcome = status.outcome, outcome.state == .refused else { return nil }
-            let reason = outcome.reason.map { ": \($0)" } ?? ""
-            return "Apple has refused a broadcast to the channel\(reason): store the surface with a channel that exists"
+            let reason = outcome.reason.map { APNsReason(rawValue: $0) }
+            return "Apple has refused a broadcast to the channel"
+                + (reason.map { ": \($0): \($0.broadcastRemedy)" } ?? " without a reason")
         }
         return nil
     }
@@ -223,6 +224,7 @@ extension APICall<RelayAPI.Service> {
             return stored.answer(to: caller, status: stored.revision == 1 ? 201 : 200)
         case .unchanged(let stored): return stored.answer(to: caller)
         case .refused(let stored): throw APIProblem(conditionUnmetBy: stored)
+        case .channelInUse(let other): throw APIProblem(channelInUseBy: other)
         case .full: throw APIProblem.tooManySurfaces
         }
     }
@@ -271,6 +273,16 @@ extension APIProblem {
     /// Returns the problem of a surface that is not known.
     static func unknownSurface(_ id: String) -> APIProblem {
         APIProblem(404, "the surface \(ShownValue(id)) does not exist, or was deleted some time after its withdrawal")
+    }
+
+    /// Creates the problem of a channel that another surface has.
+    init(channelInUseBy other: String) {
+        self.init(
+            409,
+            "channel.id must be a channel that no other surface has (the surface \(ShownValue(other)) has it, and a"
+                + " broadcast reaches all phones on the channel): create a channel for each surface",
+            at: "/channel/id"
+        )
     }
 
     /// Creates the problem of a condition that a surface, nil for an unknown one, does not meet.

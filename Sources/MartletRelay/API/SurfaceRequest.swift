@@ -68,7 +68,8 @@ struct SurfaceRequest {
             audience: audience,
             request: request,
             fingerprint: fingerprint,
-            endsAt: endsAt
+            endsAt: endsAt,
+            channel: content.channel?.id.rawValue
         )
     }
 }

@@ -77,7 +77,7 @@ enum SurfaceSchemas {
               "changed-at": {"$ref": "#/components/schemas/Milliseconds"},
               "withdrawn-at": {"$ref": "#/components/schemas/Milliseconds"},
               "problem": {"type": "string",
-                "description": "Why nothing is sent for it, or why Apple has refused a broadcast; absent for none"},
+                "description": "Why nothing is sent, or Apple has refused a broadcast, which lists do not have"},
               \#(content)
             }
           },

@@ -65,6 +65,7 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
 
     case surfacesNotUpdated = "surfaces not updated"
     case surfacePushNotBuilt = "surface push not built"
+    case surfaceBroadcastRefused = "surface broadcast refused"
 
     // MARK: Delivery
 

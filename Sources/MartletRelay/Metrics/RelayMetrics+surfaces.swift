@@ -27,7 +27,7 @@ extension RelayMetrics {
             ("surface_pushes_total", "Pushes that were stored for surfaces.", surfaces.pushes),
             (
                 "surface_problems_total",
-                "Pushes of surfaces that could not be built, and steps that could not be decided.",
+                "Pushes of surfaces that could not be built, refused broadcasts, and steps that could not be decided.",
                 surfaces.problems
             ),
         ]

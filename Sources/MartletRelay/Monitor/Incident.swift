@@ -42,6 +42,8 @@ struct Incident: Sendable, Hashable {
         case pushesExpire = "pushes-expire"
         /// Changes of surfaces reach Apple late.
         case surfacesLate = "surfaces-late"
+        /// Apple refuses broadcasts of surfaces.
+        case broadcastsRefused = "broadcasts-refused"
         case draining
         case paused
         case certificateExpires = "certificate-expires"
@@ -103,7 +105,7 @@ struct Incident: Sendable, Hashable {
             "MartletRelayLaneDown"
         case .appleSilent: "MartletRelayNoAnswers"
         case .tokensRefused: "MartletRelayCircuitOpen"
-        case .fails: "MartletRelayRefusals"
+        case .fails, .broadcastsRefused: "MartletRelayRefusals"
         case .pushesExpire: "MartletRelayPushesExpire"
         case .surfacesLate: "MartletRelaySurfacesLate"
         case .draining, .relayMissing, .duplicateName, .fleetOutdated: "MartletRelayUnreachable"

@@ -112,9 +112,11 @@ extension RelaySnapshot {
             spreading: surfaces.spreading[app],
             times: surfaces.recent[app]?.recent(at: now),
             lateSince: surfaces.recent[app]?.lateSince(at: now),
-            problems: surfaces.problems[app] ?? 0
+            problems: surfaces.problems[app] ?? 0,
+            refusedBroadcasts: surfaces.refusedBroadcasts.recent(of: app, at: now)
         )
-        return facts.count == 0 && facts.spreading == nil && facts.times == nil ? nil : facts
+        let isEmpty = facts.count == 0 && facts.spreading == nil && facts.times == nil
+        return isEmpty && facts.refusedBroadcasts.isEmpty ? nil : facts
     }
 
     /// Returns whether a caller is one of some apps only.

@@ -26,7 +26,7 @@ struct StatusSummary: Sendable {
         self.facts = facts
         var found = [storeIncident, diskIncident, drainIncident, pauseIncident, rejectionIncident].compactMap(\.self)
         found += [outdatedIncident, clockIncident, retryIncident, failureIncident].compactMap(\.self)
-        found += laneIncidents + expiryIncidents + pastIncidents + surfaceIncidents
+        found += laneIncidents + expiryIncidents + pastIncidents + surfaceIncidents + broadcastIncidents
         found += webhookIncidents
         found += missingIncidents + duplicateIncidents
         found += [facts.earlierEnd?.incident(facts.apps, at: facts.now)].compactMap(\.self)

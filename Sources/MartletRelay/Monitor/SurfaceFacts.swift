@@ -16,8 +16,11 @@ struct SurfaceFacts: Sendable {
     var times: SurfaceStaleness.Times?
     /// The time since which the pushes of each minute are late, in milliseconds since 1970; nil when they are not.
     var lateSince: Int64?
-    /// The number of pushes that could not be built, and of steps that could not be decided, since the start.
+    /// The number of pushes that could not be built, of refused broadcasts, and of steps that could not be decided,
+    /// since the start.
     var problems = 0
+    /// The surfaces whose last broadcast Apple has refused, those that began first at the start.
+    var refusedBroadcasts: [RefusedBroadcasts.Refusal] = []
 
     /// Returns the changes that have been spreading for too long; nil without any.
     func lateChanges(at now: Int64) -> SurfaceRunner.Spreading? {
@@ -69,6 +72,26 @@ extension StatusSummary {
                 effect: [timesText(of: state), changesText(of: state)].compactMap(\.self).joined(separator: " "),
                 action: "Find out why pushes wait; check the load of the \(facts.isDatabase ? "database" : "disk"),"
                     + " and change surfaces of many phones less often."
+            )
+        }
+    }
+
+    /// The incidents of broadcasts that Apple refuses, one for each app.
+    var broadcastIncidents: [Incident] {
+        facts.surfaces.compactMap { state in
+            guard let first = state.refusedBroadcasts.first else { return nil }
+            let names = state.refusedBroadcasts.map { refusal in
+                "\(refusal.surface) (\(refusal.reason?.rawValue ?? "unknown reason"))"
+            }
+            let remedy = first.reason?.broadcastRemedy ?? "check its channel"
+            return Incident(
+                kind: .broadcastsRefused,
+                severity: .warning,
+                title: "Apple refuses broadcasts of surfaces of \(state.app)",
+                apps: [state.app],
+                since: first.since,
+                effect: "The phones on the channel of \(StatusText.list(names)) show an earlier state.",
+                action: "Correct the cause for \(first.surface): \(remedy)."
             )
         }
     }

@@ -40,6 +40,7 @@ struct ActivitySession: Sendable, Hashable, Codable {
         guard new.generation >= desired?.generation ?? 0 else { return }
         if desired == nil { assumed.isRemovedByUser = false }
         desired = new
+        assumed.correctChannel(new.channel)
     }
 
     /// Records that the surface shall no longer be on the phone.
@@ -168,13 +169,8 @@ struct ActivitySession: Sendable, Hashable, Codable {
         let start = AssumedActivity.Start(generation: desired.generation, token: token, channel: channel, at: now)
         let request = nextRequest()
         assumed.phase = .starting(start, request)
-        return .start(
-            request,
-            token,
-            generation: start.generation,
-            timestamp: nextTimestamp(at: now),
-            channel: channel
-        )
+        let timestamp = nextTimestamp(at: now)
+        return .start(request, token, generation: start.generation, timestamp: timestamp, channel: channel)
     }
 
     private mutating func cancel(_ start: AssumedActivity.Start, _ request: Int) -> [Action] {
@@ -318,7 +314,7 @@ struct ActivitySession: Sendable, Hashable, Codable {
     /// An end that is not sent yet would end the new card, too.
     private mutating func forgetEnded(at now: Int64) -> [Action] {
         guard desired != nil, case .unconfirmed(let start) = assumed.phase, let ended = broadcast, ended.isEnd,
-            ended.channel == start.channel
+            ended.channel.id == start.channel?.id
         else { return [] }
         assumed.abandon(start, at: now)
         broadcast = nil

@@ -62,7 +62,7 @@ extension AssumedActivity {
         /// The token; nil for a card that was not started by the session.
         let token: DeviceToken?
         /// The channel that the card joins; nil for a card with an update token.
-        let channel: SurfaceChannel?
+        var channel: SurfaceChannel?
         /// The time of the start, and then of its acceptance, in seconds since 1970.
         private(set) var at: Int64
         /// Whether the start was asked to be cancelled before it is sent.

@@ -49,6 +49,19 @@ struct AssumedActivity: Sendable, Hashable, Codable {
     /// Only another token, or a later report of the same one, brings a card back.
     private var endedCards: [EndedCard] = []
 
+    /// Corrects the storage policy of the channel that a card has joined or joins.
+    mutating func correctChannel(_ channel: SurfaceChannel?) {
+        switch phase {
+        case .starting(var start, let request) where start.channel?.id == channel?.id:
+            start.channel = channel
+            phase = .starting(start, request)
+        case .unconfirmed(var start) where start.channel?.id == channel?.id:
+            start.channel = channel
+            phase = .unconfirmed(start)
+        case .none, .starting, .unconfirmed, .live, .ending: break
+        }
+    }
+
     // MARK: Reports of the app
 
     /// Records everything that the app has reported.

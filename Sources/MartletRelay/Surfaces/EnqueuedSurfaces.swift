@@ -113,6 +113,7 @@ extension SurfaceChange {
         case .changed, .unchanged: nil
         case .refused(nil) where request.request == nil: .unknownSurface(request.surface)
         case .refused(let stored): APIProblem(conditionUnmetBy: stored)
+        case .channelInUse(let other): APIProblem(channelInUseBy: other)
         case .full: .tooManySurfaces
         }
     }

@@ -50,17 +50,25 @@ extension SurfaceChannel {
     }
 
     /// Returns the channel with the first environment and bundle identifier of its app in place of those that the
-    /// request does not name; the error is that the app does not have those that it names.
+    /// request does not name; the error is that the app does not have those that it names, or that the identifier is not
+    /// one of Apple.
     func resolved(in app: RelayConfiguration.App, _ field: JSONField<APIProblem>) throws(APIProblem) -> SurfaceChannel {
         var channel = self
         channel.environment = environment ?? app.environments.first
         channel.bundleID = bundleID ?? app.bundleIDs.first
         guard let environment = channel.environment, app.environments.contains(environment) else {
             let names = app.environments.map(\.rawValue).joined(separator: " or ")
-            throw field["environment"].error("must be \(names), for which the app is configured")
+            throw field["environment"].mismatch("\(names), for which the app is configured")
         }
         guard let bundleID = channel.bundleID, app.bundleIDs.contains(bundleID) else {
-            throw field["bundle-id"].error("must be a bundle identifier of the app")
+            let names = app.bundleIDs.joined(separator: " or ")
+            let found = ShownValue.quoted(channel.bundleID ?? "")
+            throw field["bundle-id"].error("must be \(names), a bundle identifier of the app (found \(found))")
+        }
+        guard PushLint.firstRefusal(app: bundleID, channel: id.rawValue, needsChannel: true) != APNsReason.badChannelID
+        else {
+            let found = ShownValue.quoted(id.rawValue)
+            throw field["id"].error("must be the base64 text that Apple has returned for the channel (found \(found))")
         }
         return channel
     }

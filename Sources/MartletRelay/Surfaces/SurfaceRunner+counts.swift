@@ -36,8 +36,11 @@ extension SurfaceRunner {
         var steps: [String: Int] = [:]
         /// The number of stored pushes.
         var pushes: [String: Int] = [:]
-        /// The number of pushes that could not be built, and of steps that could not be decided.
+        /// The number of pushes that could not be built, of broadcasts that Apple has refused, and of steps that could
+        /// not be decided.
         var problems: [String: Int] = [:]
+        /// The broadcasts that Apple has refused; empty unless the relay leads.
+        var refusedBroadcasts = RefusedBroadcasts()
         /// The time from a change of a surface until Apple accepted the update of a phone.
         var staleness: [Kind: Histogram] = [:]
         /// The same in the last minutes; empty unless the relay leads.

@@ -41,14 +41,16 @@ actor SurfaceRunner {
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
-    private var context: RelayContext
+    private(set) var context: RelayContext
     private let dispatcher: Dispatcher
     /// The budgets of installations; one that is not known is full.
     private var budgets = RecentValues<InstallationBudget>()
     private var broadcasts = RecentValues<SentBroadcasts>()
-    private(set) var counts = Counts()
+    var counts = Counts()
     private var throttle = GrowingThrottle()
     private var pushThrottle = GrowingThrottle()
+    /// The limits of the log lines about refused broadcasts, by ``StoredSurface/number``.
+    var refusalThrottles = RecentValues<GrowingThrottle>()
     private var task: Task<Void, Never>?
     private var isDraining = false
     /// Whether something has changed since the last round began.
@@ -110,6 +112,7 @@ actor SurfaceRunner {
         if !isLeader {
             counts.surfaces = [:]
             counts.recent = [:]
+            counts.refusedBroadcasts = RefusedBroadcasts()
         }
         guard isLeader, !isDraining, context.outboxHealth.current.refusal == nil else {
             counts.spreading = [:]
@@ -297,6 +300,9 @@ actor SurfaceRunner {
             throw error
         }
         let pause = record(stored, to: built, of: due.count)
+        for (result, step) in zip(stored.results, built.steps) where result == .stored {
+            for broadcast in step.broadcastResults { await record(broadcast, ofBroadcastOf: step.due.surface) }
+        }
         await rest(since: start, free: buildTime)
         return hadDueSessions && pause == SurfaceRunner.idleInterval ? .zero : pause
     }

@@ -174,16 +174,12 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         return times
     }
 
-    /// Describes the broadcasts that Apple has refused.
+    /// Returns the results of broadcasts.
     ///
     /// - Parameter results: The results of earlier pushes, which are not recorded yet.
-    /// - Returns: A problem for each refused broadcast.
-    func refusedBroadcasts(in results: [SessionResult]) -> [String] {
-        results.compactMap { result in
-            let isBroadcast = pending.contains { $0.id == result.id && $0.token == nil }
-            guard isBroadcast, SurfacePushResult(result) == .refused else { return nil }
-            return "the broadcast to the channel was refused" + (result.status.map { " with the status \($0)" } ?? "")
-        }
+    /// - Returns: Those of broadcasts.
+    func broadcastResults(in results: [SessionResult]) -> [SessionResult] {
+        results.filter { result in pending.contains { $0.id == result.id && $0.token == nil } }
     }
 
     private mutating func record(_ result: SessionResult) {

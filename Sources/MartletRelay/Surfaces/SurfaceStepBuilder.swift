@@ -16,6 +16,8 @@ struct SurfaceSteps: Sendable {
         var step: SessionStep
         /// The reasons why pushes could not be built, or nothing could be decided.
         var problems: [String]
+        /// The results of earlier broadcasts, which the step takes.
+        var broadcastResults: [SessionResult]
         /// The time from a change of the surface until Apple accepted the push that shows it, by kind, in milliseconds.
         var staleness: [SurfaceKind: Int64]
     }
@@ -58,6 +60,8 @@ struct SurfaceStepBuilder {
     private var contents: [Int64: Content] = [:]
     /// The problems of the current session.
     private var problems: [String] = []
+    /// The results of broadcasts of the current session.
+    private var broadcastResults: [SessionResult] = []
     /// The staleness of the current session.
     private var staleness: [SurfaceKind: Int64] = [:]
     private var result: SurfaceSteps
@@ -136,7 +140,7 @@ struct SurfaceStepBuilder {
         problems = []
         var state = state(of: due)
         staleness = state.staleness(of: due.session.results)
-        problems += state.refusedBroadcasts(in: due.session.results)
+        broadcastResults = state.broadcastResults(in: due.session.results)
         switch content(of: due) {
         case .shown(let content): add(due, content, &state)
         case .none: add(due, nil, &state)
@@ -151,7 +155,15 @@ struct SurfaceStepBuilder {
     }
 
     private mutating func append(_ step: SessionStep, _ due: DueSession) {
-        result.steps.append(SurfaceSteps.Step(due: due, step: step, problems: problems, staleness: staleness))
+        result.steps.append(
+            SurfaceSteps.Step(
+                due: due,
+                step: step,
+                problems: problems,
+                broadcastResults: broadcastResults,
+                staleness: staleness
+            )
+        )
     }
 
     /// Adds the step that brings a content to the phone.

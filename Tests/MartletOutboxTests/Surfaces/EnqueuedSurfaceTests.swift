@@ -72,6 +72,25 @@ import Testing
         await store.close(isInOrder: true)
     }
 
+    @Test func `a request does not take the channel of another surface`() async throws {
+        let store = try await open()
+        let requests = try #require(store.surfaces.enqueued)
+        try await store.surfaces.putNew(.numbered(2, channel: "X"))
+        _ = try await ask(Self.put(1))
+        let found = try await requests.enqueuedSurfaces(limit: 9)
+        func carryOut(_ channel: String) async throws -> SurfaceChange? {
+            try await requests.carryOut(found[0], with: .numbered(1, channel: channel), limit: 9, at: 20)
+        }
+        #expect(try await carryOut("X") == .channelInUse(by: "order-2"))
+        #expect(try await requests.enqueuedSurfaces(limit: 9) == found)
+        guard case .changed(let stored)? = try await carryOut("Y") else {
+            Issue.record("the surface is not stored")
+            return
+        }
+        #expect(stored.surface.channel == "Y")
+        await store.close(isInOrder: true)
+    }
+
     @Test func `a withdrawal is carried out`() async throws {
         let store = try await open()
         let requests = try #require(store.surfaces.enqueued)

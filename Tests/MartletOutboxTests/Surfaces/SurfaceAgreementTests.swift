@@ -68,6 +68,11 @@ import Testing
             var surface = Surface.numbered(1, app: app(), to: audience, request: pick(["1", "2"]) ?? "")
             surface.id = id()
             if happens(in: 4) { surface.endsAt = now + .random(in: 1...300, using: &random) }
+            if happens(in: 2) {
+                surface.channel = pick(["X", "Y"])
+                // The request names the channel, so that the fingerprint differs, too.
+                surface.fingerprint += Array((surface.channel ?? "").utf8)
+            }
             return surface
         }
 
@@ -333,6 +338,7 @@ import Testing
             case .changed(let stored): "changed " + describe(stored)
             case .unchanged(let stored): "unchanged " + describe(stored)
             case .refused(let stored): "refused " + (stored.map { describe($0) } ?? "")
+            case .channelInUse(let id): "channel in use by \(id)"
             case .full: "full"
             }
         }
@@ -341,7 +347,7 @@ import Testing
             let cursor = stored.cursor.map { $0 == 0 ? "new" : "partial" } ?? "finished"
             return "\(stored.surface.app) \(stored.surface.id) \(stored.revision) \(stored.surface.request)"
                 + " \(stored.surface.audience) \(stored.surface.endsAt ?? 0) \(stored.createdAt) \(stored.changedAt)"
-                + " \(stored.withdrawnAt ?? 0) \(cursor)"
+                + " \(stored.withdrawnAt ?? 0) \(cursor) \(stored.surface.channel ?? "")"
         }
     }
 

@@ -177,6 +177,61 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `a channel belongs to one surface of an app`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let surfaces = outbox.surfaces
+        func put(_ number: Int, on channel: String?, limit: Int = 9) async throws -> SurfaceChange {
+            let surface = Surface.numbered(number, request: channel ?? "none", channel: channel)
+            return try await surfaces.put(surface, if: .none, limit: limit, at: 20)
+        }
+        let first = try await surfaces.putNew(.numbered(1, request: "X", channel: "X"))
+        #expect(first.surface.channel == "X")
+        try await surfaces.putNew(.numbered(2))
+        try await surfaces.putNew(.numbered(1, app: "rides", channel: "X"))
+        #expect(try await put(1, on: "X") == .unchanged(first))
+        for number in 2...3 { #expect(try await put(number, on: "X", limit: 2) == .channelInUse(by: "order-1")) }
+        #expect(try await surfaces.surface("order-3", of: "orders") == nil)
+        #expect(try await surfaces.surfaceCounts() == ["orders": 2, "rides": 1], "a refused one takes no place")
+        // A surface with another channel frees the first one, and so does a withdrawn one.
+        guard case .changed = try await put(1, on: "Y"), case .changed = try await put(2, on: "X"),
+            case .changed = try await surfaces.withdraw("order-1", of: "orders", if: .none, at: 30),
+            case .changed = try await put(3, on: "Y"), case .changed = try await put(3, on: nil)
+        else {
+            Issue.record("the channel is free")
+            return
+        }
+        guard case .changed = try await put(1, on: "Y") else {
+            Issue.record("the withdrawn surface is shown again")
+            return
+        }
+        #expect(try await put(3, on: "Y") == .channelInUse(by: "order-1"))
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `of surfaces that ask for a channel at once, one gets it`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let surfaces = outbox.surfaces
+        // Half of them exist without a channel.
+        for number in 1...4 { try await surfaces.putNew(.numbered(number)) }
+        let changes = try await withThrowingTaskGroup(of: SurfaceChange.self) { group in
+            for number in 1...8 {
+                group.addTask {
+                    let surface = Surface.numbered(number, request: "X", channel: "X")
+                    return try await surfaces.put(surface, if: .none, limit: 9, at: 20)
+                }
+            }
+            var changes: [SurfaceChange] = []
+            for try await change in group { changes.append(change) }
+            return changes
+        }
+        let stored = try await surfaces.surfaces(of: "orders", after: 0, limit: 9).filter { $0.surface.channel == "X" }
+        try #require(stored.count == 1)
+        #expect(changes.count { $0 == .channelInUse(by: stored[0].surface.id) } == 7, "\(changes)")
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `surfaces are listed, and found by their audiences`(engine: OutboxEngine) async throws {
         let place = try await engine.place()
         var outbox = try await place.open()

@@ -11,7 +11,8 @@ extension Surface {
         app: String = "orders",
         to audience: SurfaceAudience = .users(["anna"]),
         request: String = #"{"order":1}"#,
-        endsAt: Int64? = nil
+        endsAt: Int64? = nil,
+        channel: String? = nil
     ) -> Surface {
         Surface(
             app: app,
@@ -20,7 +21,8 @@ extension Surface {
             audience: audience,
             request: Array(request.utf8),
             fingerprint: Array(request.utf8.suffix(16)),
-            endsAt: endsAt
+            endsAt: endsAt,
+            channel: channel
         )
     }
 }

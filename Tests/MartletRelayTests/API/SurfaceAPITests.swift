@@ -122,14 +122,21 @@ import Testing
             (body(["control"], more: #","control":"""#), "/control", "1 to 128"),
             (body(["widget"], more: #","channel":{"id":"YQ=="}"#), "/channel", "without the snapshot"),
             (body(more: #","channel":{}"#), "/channel/id", "is missing"),
-            (body(more: #","channel":{"id":"no base64"}"#), "/snapshots/0", "base64"),
+            (
+                body(more: #","channel":{"id":"no base64"}"#), "/channel/id",
+                #"must be the base64 text that Apple has returned for the channel (found \"no base64\")"#
+            ),
             (
                 body(more: #","channel":{"id":"YQ==","environment":"development"}"#), "/channel/environment",
-                "must be production"
+                #"must be production, for which the app is configured (found \"development\")"#
             ),
             (
                 body(more: #","channel":{"id":"YQ==","bundle-id":"com.example.x"}"#), "/channel/bundle-id",
-                "of the app"
+                #"must be com.example.orders, a bundle identifier of the app (found \"com.example.x\")"#
+            ),
+            (
+                body(more: #","channel":{"id":"YQ==","message-storage-policy":2}"#),
+                "/channel/message-storage-policy", "must be an integer from 0 to 1 (found 2)"
             ),
             (body([]), "/snapshots", "1 to 6"),
             (body(["widget", "widget"]), "/snapshots/1/kind", "another kind"),
@@ -190,6 +197,27 @@ import Testing
         #expect(shown.json["channel"] == channel && shown.json["problem"] == nil, "\(shown.text)")
         let again = Self.body(more: #","channel":\#(channel)"#)
         #expect(await bench.ask("PUT", Self.surface, again).json["revision"] == 1)
+        await bench.stop()
+    }
+
+    @Test func `a channel belongs to one surface`() async throws {
+        let bench = try await RelayBench()
+        func put(_ id: String, on channel: String) async -> RelayBench.Answer {
+            await bench.ask("PUT", Self.list + "/" + id, Self.body(of: id, more: #","channel":{"id":"\#(channel)"}"#))
+        }
+        #expect(await put("order-7", on: "YQ==").status == 201)
+        let refused = await put("order-8", on: "YQ==")
+        #expect(refused.status == 409 && refused.text.contains("the surface order-7 has it"), "\(refused.text)")
+        #expect(refused.text.contains("create a channel for each surface"), "\(refused.text)")
+        #expect(refused.json["errors"]?.elements?.first?["pointer"] == "/channel/id", "\(refused.text)")
+        #expect(await bench.ask("GET", Self.list + "/order-8").status == 404)
+        #expect(await put("order-8", on: "Yg==").status == 201)
+        #expect(await put("order-7", on: "Yg==").status == 409)
+        #expect(await bench.ask("GET", Self.surface).json["revision"] == 1)
+        // A withdrawn surface frees its channel.
+        #expect(await bench.ask("DELETE", Self.surface).status == 200)
+        #expect(await put("order-8", on: "YQ==").json["revision"] == 2)
+        #expect(await put("order-7", on: "YQ==").status == 409)
         await bench.stop()
     }
 

@@ -55,6 +55,57 @@ import Testing
         #expect(incident.json(at: status.now)["kind"] == "surfaces-late")
     }
 
+    @Test func `broadcasts that Apple refuses are a problem with their surfaces`() throws {
+        var refused = RefusedBroadcasts()
+        for (number, reason) in [APNsReason.badExpirationDate, .channelNotRegistered].enumerated() {
+            let time = Self.now - Int64(5 - number) * Self.minute
+            refused.add(reason, of: Self.stored(Int64(number), in: "orders"), at: time)
+        }
+        refused.add(nil, of: Self.stored(8, in: "rides"), at: Self.now)
+        let ofOrders = refused.recent(of: "orders", at: Self.now)
+        let surfaces = SurfaceFacts(app: "orders", count: 2, refusedBroadcasts: ofOrders)
+        let incident = try #require(StatusSummary(facts(surfaces)).incidents.first)
+        #expect(incident.kind == .broadcastsRefused && incident.severity == .warning && incident.apps == ["orders"])
+        #expect(incident.since == Self.now - 5 * Self.minute)
+        #expect(
+            incident.effect
+                == "The phones on the channel of order-0 (BadExpirationDate) and order-1 (ChannelNotRegistered) show an"
+                + " earlier state."
+        )
+        #expect(
+            incident.action
+                == "Correct the cause for order-0: store the surface with message-storage-policy 0, with which its"
+                + " channel was created, or with a channel that was created with 1."
+        )
+    }
+
+    @Test func `a refused broadcast counts until one is accepted, or for two hours`() {
+        var refused = RefusedBroadcasts()
+        let stored = Self.stored(7, in: "orders")
+        refused.add(.badExpirationDate, of: stored, at: 1_000)
+        refused.add(.channelNotRegistered, of: stored, at: 5_000)
+        let last = refused.recent(of: "orders", at: 5_000)
+        #expect(last.map(\.reason) == [.channelNotRegistered] && last.map(\.since) == [1_000])
+        #expect(refused.recent(of: "orders", at: 7_204_999).count == 1)
+        #expect(refused.recent(of: "orders", at: 7_205_000).isEmpty)
+        refused.remove(stored)
+        #expect(refused.recent(of: "orders", at: 5_000).isEmpty)
+        for number: Int64 in 0..<200 { refused.add(nil, of: Self.stored(number, in: "orders"), at: 5_000) }
+        #expect(refused.recent(of: "orders", at: 5_000).count == 100)
+    }
+
+    private static func stored(_ number: Int64, in app: String) -> StoredSurface {
+        let surface = MartletOutbox.Surface(
+            app: app,
+            id: "order-\(number)",
+            caller: "shop",
+            audience: .users(["anna"]),
+            request: [],
+            fingerprint: []
+        )
+        return StoredSurface(number: number, revision: 1, surface: surface, createdAt: 0, changedAt: 0)
+    }
+
     @Test func `a change that spreads for ten minutes is a problem`() throws {
         var surfaces = SurfaceFacts(app: "orders", count: 4)
         surfaces.spreading = SurfaceRunner.Spreading(count: 1, since: Self.now - 9 * Self.minute)

@@ -120,6 +120,19 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a request for the channel of another surface has an outcome`() async throws {
+        let channel = #","channel":{"id":"YQ=="}"#
+        let first = await bench.ask("PUT", Self.surface, Self.body("liveActivity", more: channel))
+        #expect(first.status == 201, "\(first.text)")
+        let id = try await enqueue(Self.body("liveActivity", of: "order-8", more: channel), id: "order-8")
+        let outcome = try await refusal(of: id)
+        #expect(outcome["state"] == "refused" && outcome["apns"]?["status"] == 409, "\(outcome)")
+        let reason = outcome["apns"]?["reason"]?.stringValue ?? ""
+        #expect(reason.hasPrefix("Surface order-8: ") && reason.contains("the surface order-7 has it"), "\(reason)")
+        #expect(await bench.ask("GET", "/v1/apps/orders/surfaces/order-8").status == 404)
+        await bench.stop()
+    }
+
     @Test func `the removal of a user includes the requests that wait`() async throws {
         _ = try await enqueue(Self.body())
         let removed = await bench.ask("DELETE", "/v1/apps/orders/users/anna", key: EnrollmentBench.key)

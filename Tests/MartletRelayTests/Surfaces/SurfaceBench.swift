@@ -73,7 +73,8 @@ struct SurfaceBench {
             audience: audience,
             request: request,
             fingerprint: try SHA256.hash(request),
-            endsAt: endsAt
+            endsAt: endsAt,
+            channel: channel?.id.rawValue
         )
         _ = try await surfaces.put(surface, if: .none, limit: 100, at: relay.parts.now)
         await relay.parts.surfaces.wake()

@@ -130,6 +130,21 @@ struct SurfaceChannelTests {
         #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now, channel: channel)])
     }
 
+    @Test func `a corrected storage policy holds for cards on the phone`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: .test(storesBroadcasts: true))
+        bench.show(.activity(2, isUrgent: true, on: channel))
+        #expect(bench.broadcast?.channel == channel && bench.broadcast?.channel.storesBroadcasts == false)
+        bench.show(nil)
+        #expect(bench.broadcast?.isEnd == true && bench.broadcast?.channel == channel)
+        bench = SurfaceSessionBench()
+        try bench.goLive(on: .test(storesBroadcasts: true))
+        bench.show(nil)
+        bench.now += 1
+        bench.show(.activity(3, on: channel))
+        #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now, channel: channel)])
+    }
+
     @Test func `a card on a channel is replaced by a start to its phone`() throws {
         var bench = SurfaceSessionBench()
         try bench.goLive(on: channel)
@@ -163,13 +178,13 @@ struct SurfaceChannelTests {
         #expect(bench.plan.sends.first?.token == (try ReportedInstallation.token("update")))
     }
 
-    @Test func `a refused broadcast is a problem, and is not repeated at once`() throws {
+    @Test func `a refused broadcast is reported, and is not repeated at once`() throws {
         var bench = SurfaceSessionBench()
         try bench.goLive(on: channel)
         bench.show(.activity(2, isUrgent: true, on: channel))
         let id = try #require(bench.plan.sends.first?.id)
         let refused = SessionResult(id: id, state: .refused, status: 400, endedAt: bench.now * 1_000)
-        #expect(bench.state.refusedBroadcasts(in: [refused]).count == 1)
+        #expect(bench.state.broadcastResults(in: [refused]) == [refused])
         bench.step([refused])
         #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (bench.now + 660) * 1_000)
     }

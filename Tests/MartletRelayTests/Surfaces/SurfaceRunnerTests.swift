@@ -82,11 +82,44 @@ import Testing
         let path = "/v1/apps/orders/surfaces/\(SurfaceBench.surface)"
         try await eventually("the problem is known") {
             let problem = await bench.relay.ask("GET", path).json["problem"]?.stringValue
-            return problem?.contains("ChannelNotRegistered") == true
+            return problem?.contains("ChannelNotRegistered: store the surface with a channel that exists") == true
         }
         try await eventually("the problem is in the log") {
-            lines.objects.contains { $0["msg"] == "surface push not built" && $0["surface"] == "order-7" }
+            lines.objects.contains { $0["msg"] == "surface broadcast refused" && $0["surface"] == "order-7" }
         }
+        let line = try #require(lines.objects.first { $0["msg"] == "surface broadcast refused" })
+        #expect(line["reason"] == "ChannelNotRegistered" && line["status"] == 400, "\(line)")
+        #expect(!lines.objects.contains { $0["msg"] == "surface push not built" })
+        await bench.stop()
+    }
+
+    @Test func `a wrong storage policy is an incident until it is corrected`() async throws {
+        let bench = try await SurfaceBench()
+        let secret = try await bench.enroll(device: "a1", start: "b1", #","system-version":"26.1""#)
+        let channel = try await bench.createChannel()
+        let wrong = SurfaceChannel(
+            channel.id,
+            storesBroadcasts: true,
+            environment: .production,
+            bundleID: "com.example.orders"
+        )
+        try await bench.put("Packed", on: wrong)
+        try await bench.expect(["start Packed"], by: "b1")
+        try await bench.reportActivityOnChannel(with: secret)
+        try await bench.put("On its way", on: wrong)
+        func isIncident() async -> Bool {
+            let incidents = await bench.relay.ask("GET", "/v1/status").json["incidents"]?.elements ?? []
+            return incidents.contains { $0["kind"] == "broadcasts-refused" }
+        }
+        try await eventually("the refusal is an incident") { await isIncident() }
+        let problem = await bench.relay.ask("GET", "/v1/apps/orders/surfaces/\(SurfaceBench.surface)").json["problem"]
+        let remedy = "BadExpirationDate: store the surface with message-storage-policy 0"
+        #expect(problem?.stringValue?.contains(remedy) == true)
+        try await bench.put("At the door", on: channel)
+        try await eventually("the broadcast is sent") {
+            await bench.received(on: channel).last == "update At the door"
+        }
+        try await eventually("the incident is over") { await !isIncident() }
         await bench.stop()
     }
 
