@@ -73,7 +73,7 @@ extension CommandTable {
         Invocation(
             "surface validate payload.json widget.json",
             status: 1,
-            output: ["payload.json: kind: must be one of", "widget.json: a valid"]
+            output: ["payload.json: kind: is missing", "widget.json: a valid"]
         ),
         Invocation(
             "surface validate missing.json payload.json widget.json --json",
@@ -84,7 +84,7 @@ extension CommandTable {
         Invocation(
             "surface validate payload.json",
             status: 1,
-            output: ["payload.json: kind: must be one of liveActivity"]
+            output: ["payload.json: kind: is missing: it must be one of liveActivity"]
         ),
         Invocation(
             "surface validate payload.json --json",

@@ -174,7 +174,10 @@ struct FieldReader {
     /// Reports the members that no field has read.
     mutating func finish() {
         guard !isRecording, found < members.count else { return }
-        let unknown = members.map(\.name).filter { !asked.contains($0) }
+        let unknown = members.map(\.name).filter { !asked.contains($0) }.map { name in
+            let nearest = NearestName.of(name, among: asked).map { " (did you mean \($0)?)" } ?? ""
+            return ShownValue(name).description + nearest
+        }
         report(.unrecognizedKeys, nil, "has unknown members: " + unknown.joined(separator: ", "))
     }
 

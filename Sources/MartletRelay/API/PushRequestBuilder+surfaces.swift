@@ -16,6 +16,10 @@ extension PushRequestBuilder {
                 do throws(APIProblem) {
                     try checkPush(of: PushRequest(request), in: app)
                 } catch {
+                    if error.pointer == "/channel", let id = content.channel?.id.rawValue {
+                        let found = JSONValue.string(id).excerpt
+                        throw APIProblem(error.status, "channel.id: \(error.detail): found \(found)", at: "/channel/id")
+                    }
                     throw APIProblem(
                         error.status,
                         "snapshots[\(index)]: \(error.detail)",

@@ -57,10 +57,10 @@ extension SurfaceChannel {
         channel.bundleID = bundleID ?? app.bundleIDs.first
         guard let environment = channel.environment, app.environments.contains(environment) else {
             let names = app.environments.map(\.rawValue).joined(separator: " or ")
-            throw field["environment"].error("must be \(names), for which the app is configured")
+            throw field["environment"].mismatch("\(names), for which the app is configured")
         }
         guard let bundleID = channel.bundleID, app.bundleIDs.contains(bundleID) else {
-            throw field["bundle-id"].error("must be a bundle identifier of the app")
+            throw field["bundle-id"].mismatch("a bundle identifier of the app")
         }
         return channel
     }
