@@ -331,6 +331,25 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a missing token is named beside those that the app has reported`() async throws {
+        let bench = try await EnrollmentBench()
+        let tokens = #"{"device":"a1","start":{"OrderAttributes":"b1"},"controls":{"com.example.gate":"c1"}}"#
+        _ = try await bench.enroll("anna", #","tokens":\#(tokens)"#)
+        let body = Self.body(["liveActivity", "control"], more: #","control":"com.example.garage""#)
+        #expect(await bench.relay.ask("PUT", Self.surface, body).status == 201)
+        try await eventually("the reason is known") {
+            let listed = await bench.relay.ask("GET", Self.surface + "/installations").json["installations"]
+            return listed?.elements?.first?["kinds"]?["liveActivity"]?["reason"] == "no-start-token"
+        }
+        let listed = await bench.relay.ask("GET", Self.surface + "/installations").json["installations"]
+        let kinds = try #require(listed?.elements?.first?["kinds"])
+        let start = kinds["liveActivity"]?["detail"]?.stringValue ?? ""
+        #expect(start.hasPrefix("tokens.start has no token of SurfaceActivityAttributes (found OrderAttributes): "))
+        let control = kinds["control"]?["detail"]?.stringValue ?? ""
+        #expect(control.hasPrefix("tokens.controls has no token of com.example.garage (found com.example.gate): "))
+        await bench.stop()
+    }
+
     @Test func `surfaces of a user are exported and removed with the user`() async throws {
         let bench = try await EnrollmentBench()
         let phone = try await bench.enroll("anna")
