@@ -118,7 +118,7 @@ extension RelayAPI {
               "due-at": {"$ref": "#/components/schemas/Milliseconds",
                 "description": "The time that a waiting push waits for; only in the answer to GET by its identifier"},
               "surface": {"$ref": "#/components/schemas/SurfaceID",
-                "description": "The surface that it shows; only in the answer to GET by its identifier, and with problem"},
+                "description": "The surface that it shows, only in answers to GET by identifier; also with problem"},
               "problem": {
                 "type": "object", "description": "Why a request in SQL about a surface was not carried out",
                 "properties": {
