@@ -117,14 +117,14 @@ extension CommandTable {
             output: ["localized.json: a valid snapshot"]
         ),
         Invocation("surface validate localized.json --strings broken.json", status: 2, errors: ["broken.json"]),
-        Invocation("surface validate experiment.json", status: 1, output: ["invalid_union"]),
+        Invocation("surface validate experiment.json", status: 1, output: ["kind: must be one of"]),
         Invocation("surface validate --received experiment.json", output: ["skipped: the kind watchFace"]),
         Invocation(
             "surface validate --received experiment.json --json",
             output: [#""skipped":true"#, "the kind watchFace"],
             json: ["valid", "skipped", "warnings"]
         ),
-        Invocation("surface validate --received payload.json", status: 1, output: ["invalid_union"]),
+        Invocation("surface validate --received payload.json", status: 1, output: ["kind: is missing"]),
         Invocation("surface categories categories.json", output: ["<string>orders.ready</string>"]),
         Invocation(
             "surface categories categories.json --json",
