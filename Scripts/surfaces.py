@@ -38,6 +38,9 @@ class Phones:
 
     def __init__(self, martlet, stops):
         program = pathlib.Path(martlet).parent / "MartletPhones"
+        if not program.exists():
+            sys.exit(f"{NAME}: {program} does not exist: build it with swift build --product MartletPhones, "
+                     "or run make surfaces-demo")
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         stops.append(self.process.kill)
         self.port, self.owners = self.read()["port"], []

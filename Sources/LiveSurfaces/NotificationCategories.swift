@@ -144,12 +144,12 @@ extension NotificationCategories.Action {
 extension Rule where Value == String {
     fileprivate static let actionName = formatted(
         pattern: "^[a-z][a-z0-9_]*$",
-        "must be lower-case letters, digits and _, a letter first"
+        "lower-case letters, digits and _, a letter first"
     ) { isName($0.utf8[...], with: "_") }
 
     fileprivate static let categoryName = formatted(
         pattern: #"^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$"#,
-        "must be lower-case letters, digits, _ and -, a letter first, with dots between parts"
+        "lower-case letters, digits, _ and -, a letter first, with dots between parts"
     ) { text in
         text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .allSatisfy { isName($0, with: "_-") }

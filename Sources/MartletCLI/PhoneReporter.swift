@@ -38,6 +38,8 @@ actor PhoneReporter {
     private var busy: Set<Int> = []
     private var requestCount = 0
     private var printedProblem: String?
+    /// Whether the last request had no answer.
+    private var isUnreachable = false
 
     /// Creates the enrollments at a relay.
     ///
@@ -83,7 +85,7 @@ actor PhoneReporter {
         requestCount -= 1
         if let problem, problem != printedProblem {
             printedProblem = problem
-            Terminal.errors.write("martlet: phones: \(problem)\n")
+            print(problem)
         }
         startRequests()
         if problem != nil { try? await Task.sleep(for: PhoneReporter.pause) }
@@ -112,10 +114,20 @@ actor PhoneReporter {
                 within: PhoneReporter.timeout,
                 on: loop
             )
+            if isUnreachable {
+                isUnreachable = false
+                printedProblem = nil
+                print("the relay answers again")
+            }
             let json = (try? JSONReader.read(answer.body)) ?? .null
             return enrollments[phone]?.receive(answer.status, json, to: request)
         } catch {
+            isUnreachable = true
             return "\(error)"
         }
+    }
+
+    private func print(_ message: String) {
+        Terminal.errors.write("martlet: phones: \(message)\n")
     }
 }

@@ -194,9 +194,11 @@ extension JSONValue {
 
     func cell(_ name: String) -> Table.Cell { Table.Cell(self[name]?.shown ?? "") }
 
-    /// The status and reason of Apple's last answer to a push, or why the push was not sent; empty if there is none.
+    /// The status and reason of Apple's last answer to a push, or why the push or the request was not carried out;
+    /// empty if there is none.
     var lastAnswer: String {
-        switch self["apns"]?["reason"]?.stringValue {
+        if let detail = self["problem"]?["detail"] { return detail.shown }
+        return switch self["apns"]?["reason"]?.stringValue {
         case Outcome.damagedReason: "Not sent: its stored data is damaged"
         case Outcome.formerUserReason: "Not sent: its user does not have the token any more"
         default:

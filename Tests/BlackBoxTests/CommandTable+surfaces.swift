@@ -73,7 +73,7 @@ extension CommandTable {
         Invocation(
             "surface validate payload.json widget.json",
             status: 1,
-            output: ["payload.json: kind: must be one of", "widget.json: a valid"]
+            output: ["payload.json: kind: is missing", "widget.json: a valid"]
         ),
         Invocation(
             "surface validate missing.json payload.json widget.json --json",
@@ -84,7 +84,7 @@ extension CommandTable {
         Invocation(
             "surface validate payload.json",
             status: 1,
-            output: ["payload.json: kind: must be one of liveActivity"]
+            output: ["payload.json: kind: is missing: it must be one of liveActivity"]
         ),
         Invocation(
             "surface validate payload.json --json",
@@ -117,14 +117,14 @@ extension CommandTable {
             output: ["localized.json: a valid snapshot"]
         ),
         Invocation("surface validate localized.json --strings broken.json", status: 2, errors: ["broken.json"]),
-        Invocation("surface validate experiment.json", status: 1, output: ["invalid_union"]),
+        Invocation("surface validate experiment.json", status: 1, output: ["kind: must be one of"]),
         Invocation("surface validate --received experiment.json", output: ["skipped: the kind watchFace"]),
         Invocation(
             "surface validate --received experiment.json --json",
             output: [#""skipped":true"#, "the kind watchFace"],
             json: ["valid", "skipped", "warnings"]
         ),
-        Invocation("surface validate --received payload.json", status: 1, output: ["invalid_union"]),
+        Invocation("surface validate --received payload.json", status: 1, output: ["kind: is missing"]),
         Invocation("surface categories categories.json", output: ["<string>orders.ready</string>"]),
         Invocation(
             "surface categories categories.json --json",

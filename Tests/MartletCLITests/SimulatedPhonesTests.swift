@@ -20,7 +20,8 @@ import Testing
         let simulator = try ChildProcess(
             MartletProcess.program,
             Self.simulate + options,
-            output: scratch.path + "/" + output
+            output: scratch.path + "/" + output,
+            errors: scratch.path + "/errors"
         )
         var addresses: JSONValue?
         try await eventually("the simulator runs, or ends") {
@@ -50,13 +51,12 @@ import Testing
         #expect(summary["account"]?["pushes"] == 0, "\(summary)")
     }
 
-    @Test func `phones enroll at a relay and report their tokens`() async throws {
+    @Test func `phones enroll at a relay that starts after them`() async throws {
         let caller: [String: any Sendable] = [
             "name": "back end", "key-sha256": RelayProcess.callerKeyHash, "apps": ["app"], "scopes": ["installations"],
         ]
         let relay = try await RelayProcess(to: ["host": "127.0.0.1", "port": 1, "clear": true], ["callers": [caller]])
         let key = try relay.scratch.write(RelayProcess.callerKey, to: "back-end.key")
-        try await relay.start()
         let url = "http://127.0.0.1:\(relay.httpPort)"
         let options = [
             "--phones", "3", "--phone-relay", url, "--phone-relay-app", "app", "--phone-relay-key-file", key,
@@ -64,6 +64,10 @@ import Testing
         ]
         let (simulator, _) = try await start(options, writing: "simulator", in: relay.scratch)
         defer { simulator.kill() }
+        try await eventually("the simulator reports that the relay cannot be reached") {
+            try relay.scratch.read("errors").contains("martlet: phones: ")
+        }
+        try await relay.start()
         let export = ["relay", "export", "--app", "app", "--url", url, "--key-file", key]
         try await eventually("three phones are enrolled with their tokens") {
             let run = try await ProgramRun(MartletProcess.program, export)
@@ -79,6 +83,7 @@ import Testing
             }
             return Set(users.compactMap { $0["user"]?.stringValue }) == ["phone-1", "phone-2", "phone-3"]
         }
+        #expect(try relay.scratch.read("errors").contains("martlet: phones: the relay answers again\n"))
         simulator.interrupt()
         #expect(await simulator.ended() == 0)
         _ = await relay.stop()

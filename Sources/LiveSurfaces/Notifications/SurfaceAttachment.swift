@@ -134,7 +134,7 @@ extension Rule where Value == String {
     /// The URL of an attachment.
     fileprivate static let attachmentURL = formatted(
         pattern: #"^(?!.*\/\.\.(?:\/|$))(?:https:\/\/[^\/?#\s]|appgroup:\/\/\/[^\/\s])\S*$"#,
-        "must be an https URL, or appgroup:/// and a path in the app group, without .. and spaces"
+        "an https URL, or appgroup:/// and a path in the app group, without .. and spaces"
     ) { text in
         guard let prefix = ["https://", "appgroup:///"].first(where: text.hasPrefix) else { return false }
         let place = text.dropFirst(prefix.count)

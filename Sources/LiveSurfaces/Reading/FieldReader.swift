@@ -14,6 +14,9 @@ struct FieldReader {
         let schema: JSONValue
     }
 
+    /// The maximum number of unknown members that a message names.
+    private static let maximumNames = 10
+
     /// The categories that a notification may use.
     let categories: NotificationCategories
     private(set) var issues: [SurfaceIssue] = []
@@ -175,7 +178,12 @@ struct FieldReader {
     mutating func finish() {
         guard !isRecording, found < members.count else { return }
         let unknown = members.map(\.name).filter { !asked.contains($0) }
-        report(.unrecognizedKeys, nil, "has unknown members: " + unknown.joined(separator: ", "))
+        let names = unknown.prefix(Self.maximumNames).map { name in
+            let nearest = NearestName.of(name, among: asked).map { " (did you mean \($0)?)" } ?? ""
+            return ShownValue(name).description + nearest
+        }
+        let others = unknown.count > names.count ? " and \(unknown.count - names.count) more" : ""
+        report(.unrecognizedKeys, nil, "has unknown members: " + names.joined(separator: ", ") + others)
     }
 
     /// Adds an error that is not found by the rule of a single field.

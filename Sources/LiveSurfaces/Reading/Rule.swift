@@ -55,14 +55,15 @@ extension Rule where Value == String {
 
     static func literal(_ literal: String) -> Rule {
         Rule(standIn: literal, missingCode: .invalidValue, schema: ["const": .string(literal)]) { value in
-            value.stringValue == literal ? .value(literal) : .problem(.invalidValue, "must be \"\(literal)\"")
+            value.stringValue == literal
+                ? .value(literal) : .problem(.invalidValue, value.mismatch("\"\(literal)\""))
         }
     }
 
     /// A link that begins with a scheme in lower case and `://`.
     static let deepLink = formatted(
         pattern: #"^[a-z][a-z0-9+\-.]*:\/\/"#,
-        "must begin with a scheme in lower case and ://, as in myapp://orders/17"
+        "text that begins with a scheme in lower case and ://, as in myapp://orders/17"
     ) { text in
         let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
         guard let first = scheme.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else { return false }
@@ -70,15 +71,16 @@ extension Rule where Value == String {
             && text.utf8.dropFirst(scheme.count).starts(with: "://".utf8)
     }
 
-    /// Returns the rule for text of a form that a regular expression describes in the schema and `isRight` checks.
+    /// Returns the rule for text of a form, as in "must be …", that a regular expression describes in the schema and
+    /// `isRight` checks.
     static func formatted(
         pattern: String,
-        _ message: String,
+        _ form: String,
         _ isRight: @escaping @Sendable (String) -> Bool
     ) -> Rule {
         Rule(standIn: "", schema: ["type": "string", "pattern": .string(pattern)]) { value in
             guard case .string(let text) = value else { return .problem(.invalidType, value.mismatch("a string")) }
-            return isRight(text) ? .value(text) : .problem(.invalidFormat, message)
+            return isRight(text) ? .value(text) : .problem(.invalidFormat, value.mismatch(form))
         }
     }
 }
@@ -103,7 +105,7 @@ extension Rule where Value == String {
     fileprivate static let datePattern = formatted(
         pattern: "^(?:" + leapDay + "|" + otherDay + ")"
             + #"T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$"#,
-        "must be a time with its offset, as in 2026-05-12T18:31:00Z"
+        "a time with its offset, as in 2026-05-12T18:31:00Z"
     ) { SurfaceDateParser($0) != nil }
 }
 
@@ -172,7 +174,15 @@ extension Rule {
     ) -> Rule {
         Rule(standIn: standIn, missingCode: .invalidValue, schema: ["enum": .strings(texts())]) { value in
             if let choice = value.stringValue.flatMap(parse) { return .value(choice) }
-            return .problem(.invalidValue, "must be one of " + texts().joined(separator: ", "))
+            return .problem(.invalidValue, value.mismatch(among: texts()))
         }
+    }
+}
+
+extension JSONValue {
+    /// Returns the message about a value that is none of some texts, with the one that was probably meant.
+    func mismatch(among texts: [String]) -> String {
+        let hint = stringValue.map { NearestName.hint(for: $0, among: texts) } ?? ""
+        return mismatch("one of " + texts.joined(separator: ", ")) + hint
     }
 }

@@ -29,8 +29,8 @@ public struct SurfaceIssue: Sendable, Hashable, CustomStringConvertible {
     /// The error and the rule.
     public let message: String
 
-    /// The place, the message and the code.
-    public var description: String { "\(subject): \(message) (\(code.rawValue))" }
+    /// The place and the message.
+    public var description: String { "\(subject): \(message)" }
 
     /// The place in words.
     var subject: String { path.isEmpty ? "the snapshot" : path.joined(separator: ".") }

@@ -22,8 +22,9 @@ extension SurfaceSnapshot {
     public init(_ json: JSONValue, categories: NotificationCategories = .standard) throws(SurfaceError) {
         guard let members = json.members else { throw SurfaceError(.invalidType, json.mismatch("an object")) }
         guard let kind = json["kind"]?.stringValue.flatMap(SurfaceKind.init(rawValue:)) else {
-            let kinds = SurfaceKind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw SurfaceError(.invalidUnion, at: ["kind"], "must be one of \(kinds)")
+            let kinds = SurfaceKind.allCases.map(\.rawValue)
+            let missing = "is missing: it must be one of " + kinds.joined(separator: ", ")
+            throw SurfaceError(.invalidUnion, at: ["kind"], json["kind"]?.mismatch(among: kinds) ?? missing)
         }
         var reader = FieldReader(members, categories: categories)
         self.init(kind, reading: &reader)

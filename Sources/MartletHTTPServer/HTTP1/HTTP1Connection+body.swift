@@ -80,14 +80,3 @@ extension HTTP1Connection {
         body = []
     }
 }
-
-extension HTTPResponse {
-    /// Creates a response in plain text.
-    init(status: Int, text: String) {
-        self.init(
-            status: status,
-            fields: ["content-type": "text/plain; charset=utf-8"],
-            body: Array((text + "\n").utf8)
-        )
-    }
-}

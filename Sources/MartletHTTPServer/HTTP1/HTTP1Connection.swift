@@ -162,7 +162,7 @@ final class HTTP1Connection {
         case .reading where head == nil && parser.isBetweenRequests:
             if isIdle { close() }
         case .reading:
-            if isIdle || isOverdue { refuse(HTTP1Violation(408, "The request took too long to arrive.")) }
+            if isIdle || isOverdue { refuse(HTTP1Violation(408, "the request took too long to arrive")) }
         case .closed: break
         case .handling:
             if bodyReader != nil, isIdle { connectionFailed() }
@@ -325,7 +325,7 @@ final class HTTP1Connection {
     }
 
     private var tooLong: HTTP1Violation {
-        HTTP1Violation(413, "The body is longer than the \(limits.bodyBytes) bytes allowed here.")
+        HTTP1Violation(413, "the body is longer than the \(limits.bodyBytes) bytes allowed here")
     }
 
     private func take(_ piece: [UInt8]) throws(HTTP1Violation) {
@@ -352,9 +352,8 @@ final class HTTP1Connection {
     private func refuse(_ violation: HTTP1Violation) {
         output.keepsAlive = false
         head = nil
-        var response = HTTPResponse(status: violation.status, text: violation.message)
-        if violation.status == 503 { response.fields.append("retry-after", "1") }
-        write(response)
+        let retryAfter = violation.status == 503 ? 1 : nil
+        write(APIProblem(violation.status, violation.message, retryAfter: retryAfter).response)
     }
 
     private func write(_ response: HTTPResponse) {

@@ -56,7 +56,7 @@ struct HTTP1Output {
     /// Adds a whole response, or status 500 when it cannot be encoded.
     mutating func add(_ response: HTTPResponse, date: String) {
         let canCarry = HTTP1ResponseHead.canCarry(response)
-        let response = canCarry ? response : HTTPResponse(status: 500, text: "The response cannot be sent.")
+        let response = canCarry ? response : APIProblem(500, "the response cannot be sent").response
         let hasNoBody = response.status == 204 || response.status == 304
         add(status: response.status, response.fields, hasNoBody ? .none : .length(response.body.count), date)
         guard !isHEAD, !hasNoBody else { return }

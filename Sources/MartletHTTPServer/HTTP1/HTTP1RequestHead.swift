@@ -6,7 +6,7 @@ internal import MartletTransport
 struct HTTP1Violation: Error, Equatable {
     /// The status code of the response.
     var status: Int
-    /// The violated rule, as a message for the client.
+    /// The violated rule, as the detail of a problem for the client.
     var message: String
 
     init(_ status: Int, _ message: String) {
@@ -15,7 +15,7 @@ struct HTTP1Violation: Error, Equatable {
     }
 
     /// The violation for a body that exceeds the memory for bodies.
-    static let overloaded = HTTP1Violation(503, "The server is reading too many requests; try again in a second.")
+    static let overloaded = HTTP1Violation(503, "the server is reading too many requests; try again in a second")
 }
 
 /// The request line and fields, with the properties of the message that they declare.
@@ -62,13 +62,13 @@ extension HTTP1RequestHead {
             let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
             guard words.count == 3, (1...32).contains(words[0].count), words[0].allSatisfy(\.isTokenCharacter),
                 !words[1].isEmpty, words[1].allSatisfy({ (0x21...0x7E).contains($0) })
-            else { throw HTTP1Violation(400, "The request line is not of the form METHOD TARGET HTTP/1.1.") }
+            else { throw HTTP1Violation(400, "the request line is not of the form METHOD TARGET HTTP/1.1") }
             switch String(decoding: words[2], as: UTF8.self) {
             case "HTTP/1.1": isHTTP10 = false
             case "HTTP/1.0": isHTTP10 = true
             case let version where version.hasPrefix("HTTP/"):
-                throw HTTP1Violation(505, "This server supports only HTTP/1.1.")
-            default: throw HTTP1Violation(400, "The request line does not end with HTTP/1.1.")
+                throw HTTP1Violation(505, "the only supported version is HTTP/1.1")
+            default: throw HTTP1Violation(400, "the request line does not end with HTTP/1.1")
             }
             method = String(decoding: words[0], as: UTF8.self)
             let text = String(decoding: words[1], as: UTF8.self)
@@ -81,7 +81,7 @@ extension HTTP1RequestHead {
                 authority = String(rest.prefix { $0 != "/" && $0 != "?" })
                 target = path.hasPrefix("/") ? String(path) : "/" + path
             } else {
-                throw HTTP1Violation(400, "The target of the request does not begin with a slash.")
+                throw HTTP1Violation(400, "the target of the request does not begin with a slash")
             }
         }
 
@@ -101,7 +101,7 @@ extension HTTP1RequestHead {
                 }
             case "expect":
                 guard value.lowercased() == "100-continue" else {
-                    throw HTTP1Violation(417, "The only supported expectation is 100-continue.")
+                    throw HTTP1Violation(417, "the only supported expectation is 100-continue")
                 }
                 expectsContinue = true
             default: break
@@ -111,29 +111,29 @@ extension HTTP1RequestHead {
 
         private mutating func addHost(_ value: String) throws(HTTP1Violation) {
             hostCount += 1
-            guard hostCount == 1 else { throw HTTP1Violation(400, "The field Host occurs more than once.") }
+            guard hostCount == 1 else { throw HTTP1Violation(400, "the field Host occurs more than once") }
             // The value must not be a list or contain a path or user information (RFC 9110 §7.2).
             guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !",/\\@?#".utf8.contains($0) }) else {
-                throw HTTP1Violation(400, "The field Host is not a host name with an optional port.")
+                throw HTTP1Violation(400, "the field Host is not a host name with an optional port")
             }
         }
 
         private mutating func addContentLength(_ value: String) throws(HTTP1Violation) {
             guard contentLength == nil else {
-                throw HTTP1Violation(400, "The field Content-Length occurs more than once.")
+                throw HTTP1Violation(400, "the field Content-Length occurs more than once")
             }
             let digits = value.utf8
             guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
-                throw HTTP1Violation(400, "The field Content-Length is not a number of bytes.")
+                throw HTTP1Violation(400, "the field Content-Length is not a number of bytes")
             }
-            guard let length = Int(value) else { throw HTTP1Violation(413, "The body is too long.") }
+            guard let length = Int(value) else { throw HTTP1Violation(413, "the body is too long") }
             contentLength = length
         }
 
         private mutating func addTransferEncoding(_ value: String) throws(HTTP1Violation) {
-            guard !isChunked else { throw HTTP1Violation(400, "The field Transfer-Encoding occurs more than once.") }
+            guard !isChunked else { throw HTTP1Violation(400, "the field Transfer-Encoding occurs more than once") }
             guard value.lowercased() == "chunked" else {
-                throw HTTP1Violation(501, "The only supported transfer coding is chunked.")
+                throw HTTP1Violation(501, "the only supported transfer coding is chunked")
             }
             isChunked = true
         }
@@ -142,12 +142,12 @@ extension HTTP1RequestHead {
         ///
         /// - Throws: ``HTTP1Violation`` with status 400 when fields are missing or contradict each other.
         func head() throws(HTTP1Violation) -> HTTP1RequestHead {
-            guard isHTTP10 || hostCount == 1 else { throw HTTP1Violation(400, "The field Host is missing.") }
+            guard isHTTP10 || hostCount == 1 else { throw HTTP1Violation(400, "the field Host is missing") }
             if isChunked {
                 guard contentLength == nil else {
-                    throw HTTP1Violation(400, "The request has both Content-Length and Transfer-Encoding.")
+                    throw HTTP1Violation(400, "the request has both Content-Length and Transfer-Encoding")
                 }
-                guard !isHTTP10 else { throw HTTP1Violation(400, "HTTP/1.0 has no Transfer-Encoding.") }
+                guard !isHTTP10 else { throw HTTP1Violation(400, "HTTP/1.0 has no Transfer-Encoding") }
             }
             let request = HTTPRequest(
                 method: method,
@@ -172,10 +172,10 @@ extension HTTP1RequestHead {
     static func field(_ line: ArraySlice<UInt8>) throws(HTTP1Violation) -> (name: String, value: String) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
             line[..<colon].allSatisfy(\.isTokenCharacter)
-        else { throw HTTP1Violation(400, "A field line is not of the form NAME: VALUE.") }
+        else { throw HTTP1Violation(400, "a field line is not of the form NAME: VALUE") }
         let value = line[(colon + 1)...]
         guard value.allSatisfy(\.isFieldValueByte) else {
-            throw HTTP1Violation(400, "A field's value contains a control character.")
+            throw HTTP1Violation(400, "a field's value contains a control character")
         }
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
         return (name, String(decoding: value.trimmed, as: UTF8.self))

@@ -158,7 +158,7 @@ struct HTTP1RequestParser {
         headBytes += line.count + 2
         fieldCount += 1
         guard fieldCount <= limits.fields else {
-            throw HTTP1Violation(431, "The request has more than \(limits.fields) fields.")
+            throw HTTP1Violation(431, "the request has more than \(limits.fields) fields")
         }
     }
 
@@ -173,12 +173,12 @@ struct HTTP1RequestParser {
             return nil
         }
         guard end > start, buffer[end - 1] == HTTP1RequestParser.carriageReturn else {
-            throw HTTP1Violation(400, "A line does not end with CRLF.")
+            throw HTTP1Violation(400, "a line does not end with CRLF")
         }
         let line = buffer[start..<end - 1]
         guard line.count <= limit else { throw HTTP1Violation.tooLong(status) }
         guard !line.contains(HTTP1RequestParser.carriageReturn) else {
-            throw HTTP1Violation(400, "A line contains a carriage return.")
+            throw HTTP1Violation(400, "a line contains a carriage return")
         }
         start = end + 1
         searched = start
@@ -197,7 +197,7 @@ struct HTTP1RequestParser {
     private mutating func skipChunkEnd() throws(HTTP1Violation) -> Bool {
         let end = [HTTP1RequestParser.carriageReturn, HTTP1RequestParser.lineFeed]
         let found = buffer[start...].prefix(end.count)
-        guard end.starts(with: found) else { throw HTTP1Violation(400, "A chunk is longer than its size.") }
+        guard end.starts(with: found) else { throw HTTP1Violation(400, "a chunk is longer than its size") }
         guard found.count == end.count else { return false }
         start += end.count
         searched = start
@@ -209,7 +209,7 @@ struct HTTP1RequestParser {
         let digits = line.prefix { $0 != UInt8(ascii: ";") }
         guard (1...sizeDigits).contains(digits.count), digits.allSatisfy(\.isHexadecimalDigit),
             line.allSatisfy(\.isFieldValueByte), let size = Int(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { throw HTTP1Violation(400, "The size of a chunk is not a hexadecimal number.") }
+        else { throw HTTP1Violation(400, "the size of a chunk is not a hexadecimal number") }
         return size
     }
 }
@@ -218,9 +218,9 @@ extension HTTP1Violation {
     /// Returns the violation of a line that is longer than its limit.
     fileprivate static func tooLong(_ status: Int) -> HTTP1Violation {
         switch status {
-        case 414: HTTP1Violation(status, "The request line is too long.")
-        case 431: HTTP1Violation(status, "The fields of the request are too long.")
-        default: HTTP1Violation(status, "The size of a chunk is too long.")
+        case 414: HTTP1Violation(status, "the request line is too long")
+        case 431: HTTP1Violation(status, "the fields of the request are too long")
+        default: HTTP1Violation(status, "the size of a chunk is too long")
         }
     }
 }

@@ -105,7 +105,8 @@ actor HTTP1Server {
         for client in clients.values {
             client.task?.cancel()
             client.connection.closeGracefully()
-            client.connection.answer(.unavailable)
+            // The response to a request that is being handled.
+            client.connection.answer(APIProblem(503, "the server is stopping").response)
             client.connection.close()
         }
         allClosed()
@@ -329,12 +330,5 @@ actor HTTP1Server {
         let second = Int64(Date().timeIntervalSince1970)
         if second != date.second { date = (second, HTTPDate.text(secondsSince1970: second)) }
         return date.text
-    }
-}
-
-extension HTTPResponse {
-    /// The response to requests that are being handled when the listener stops.
-    fileprivate static var unavailable: HTTPResponse {
-        HTTPResponse(status: 503, text: "The server is stopping.")
     }
 }

@@ -60,7 +60,8 @@ struct AudienceRequest {
     private static func users(_ field: JSONField<APIProblem>) throws(APIProblem) -> [String] {
         let count = field.value?.elements?.count ?? 1
         guard (1...userLimit).contains(count) else {
-            throw field.error("must have 1 to \(userLimit) users (found \(count)): send more in several requests")
+            let advice = count > userLimit ? ": name more users by a tag" : ""
+            throw field.error("must have 1 to \(userLimit) users (found \(count))\(advice)")
         }
         var users: [String] = []
         for element in try field.elements() { users.append(try TextRule.user.text(of: element)) }

@@ -118,7 +118,14 @@ extension RelayAPI {
               "due-at": {"$ref": "#/components/schemas/Milliseconds",
                 "description": "The time that a waiting push waits for; only in the answer to GET by its identifier"},
               "surface": {"$ref": "#/components/schemas/SurfaceID",
-                "description": "The surface that it shows; only in the answer to GET by its identifier"},
+                "description": "The surface that it shows, only in answers to GET by identifier; also with problem"},
+              "problem": {
+                "type": "object", "description": "Why a request in SQL about a surface was not carried out",
+                "properties": {
+                  "status": {"type": "integer", "description": "The status that PUT or DELETE would have had"},
+                  "detail": {"type": "string"}
+                }
+              },
               "installation": {"$ref": "#/components/schemas/InstallationID",
                 "description": "The installation that shows the surface"},
               "ended-at": {"$ref": "#/components/schemas/Milliseconds"},
@@ -130,7 +137,7 @@ extension RelayAPI {
                 "properties": {
                   "status": {"type": "integer"},
                   "reason": {"type": "string",
-                    "description": "Apple's reason or the error; Damaged, FormerUser, Surface: the relay's"},
+                    "description": "Apple's reason or the error; Damaged, FormerUser: the relay's"},
                   "unregistered-at": {"$ref": "#/components/schemas/Milliseconds"},
                   "unique-id": {"type": "string", "description": "apns-unique-id, in development only"}
                 }

@@ -289,7 +289,8 @@ extension APIProblem {
     init(conditionUnmetBy stored: StoredSurface?) {
         let revision = stored.flatMap { $0.withdrawnAt == nil ? $0.revision : nil }
         let state = revision.map { "has the revision \($0)" } ?? (stored == nil ? "does not exist" : "is withdrawn")
-        self.init(412, "the surface \(state), so nothing has changed: read it, and decide whether to change it")
+        let remedy = stored == nil ? "store it without a condition" : "read it, and decide whether to change it"
+        self.init(412, "the surface \(state), so nothing has changed: \(remedy)")
         if let revision { extensions = [JSONValue.Member("revision", .whole(revision))] }
     }
 }

@@ -323,12 +323,25 @@ extension Outcome {
     var members: [JSONValue.Member] {
         var members = [JSONValue.Member("attempts", .whole(attempts))]
         if unknownTries > 0 { members.append(.init("unknown-tries", .whole(unknownTries))) }
+        if let (surface, detail) = surfaceRefusal {
+            let problem = JSONValue.members(["status": .whole(status), "detail": .string(detail)])
+            return members + [.init("surface", .string(surface)), .init("problem", problem)]
+        }
         guard status != nil || reason != nil else { return members }
         let apns = JSONValue.members([
             "status": .whole(status), "reason": reason.map { .string($0) }, "unregistered-at": .whole(unregisteredAt),
             "unique-id": uniqueID.map { .string($0) },
         ])
         return members + [.init("apns", apns)]
+    }
+
+    /// The surface and the problem of a refused request in SQL about a surface; nil for any other outcome.
+    private var surfaceRefusal: (surface: String, detail: String)? {
+        guard state == .refused, let reason, reason.hasPrefix(Outcome.surfaceReason) else { return nil }
+        let text = reason.dropFirst(Outcome.surfaceReason.count)
+        // The identifier has no space.
+        guard let separator = text.firstRange(of: ": ") else { return nil }
+        return (String(text[..<separator.lowerBound]), String(text[separator.upperBound...]))
     }
 
     /// The decision that ended the push, for people; nil for a push that was delivered or cancelled.
@@ -340,7 +353,7 @@ extension Outcome {
         case .expired: "the push would have expired before the next attempt"
         case .dead where reason == Outcome.damagedReason: "the stored content was damaged, so the push was not sent"
         case .dead: "the relay abandoned the push after \(attempts) attempts"
-        case .refused where reason?.hasPrefix(Outcome.surfaceReason) == true:
+        case .refused where surfaceRefusal != nil:
             "the request in SQL about a surface breaks a rule, or its condition is not met"
         case .refused where attempts == 0: "the headers break a rule, so the push was not sent"
         case .refused:

@@ -54,7 +54,7 @@ struct SnapshotRequest {
         do throws(SurfaceError) {
             snapshot = try SurfaceSnapshot(request["snapshot"].value ?? .null)
         } catch {
-            throw APIProblem("\(error)", at: request["snapshot"].path)
+            throw APIProblem(error, in: request["snapshot"].path)
         }
         guard snapshot.kind != .liveActivity else {
             // An update waits for a second that no earlier one has, so that each would replace the one before it, and
@@ -87,6 +87,18 @@ struct SnapshotRequest {
     /// The time at which the system removes an ended Live Activity from the screen.
     var dismissal: LiveActivityUpdate.Dismissal {
         dismissalDate.map { .at(Date(secondsSince1970: $0)) } ?? .immediate
+    }
+}
+
+extension APIProblem {
+    /// Creates the problem of a snapshot with all its mistakes, and the place of the first one.
+    init(_ error: SurfaceError, in snapshot: JSONPath) {
+        let mistakes = error.issues.map { issue in
+            let place = ([snapshot.description] + issue.path).joined(separator: ".")
+            return "\(place) \(issue.message)"
+        }
+        let first = error.issues.first?.path ?? []
+        self.init(mistakes.joined(separator: "; "), at: first.reduce(snapshot) { $0.appending($1) })
     }
 }
 

@@ -35,14 +35,20 @@ struct SurfaceRequest {
         var content = try SurfaceContent(body)
         content.channel = try content.channel?.resolved(in: app, body["channel"])
         for (index, snapshot) in content.snapshots.enumerated() where !snapshot.surfaceID.utf8.elementsEqual(id.utf8) {
-            throw body["snapshots"][index]["surfaceId"].error("must be \(ShownValue.quoted(id)), as in the path")
+            throw body["snapshots"][index]["surfaceId"].mismatch("\(ShownValue.quoted(id)), as in the path")
         }
-        let end: Int64? = try body["ends-at"].ifPresent?.integer(in: 0...PushRequest.latestSecond)
-        if let end, end * 1_000 <= now {
-            throw body["ends-at"].error("must be in the future: more than \(now / 1_000) (found \(end))")
+        endsAt = try body["ends-at"].ifPresent.map { (field) throws(APIProblem) in
+            try SurfaceRequest.time(field, after: now)
         }
-        endsAt = end.map { $0 * 1_000 }
         self.content = content
+    }
+
+    /// Returns a time that is later than another one, in milliseconds since 1970, of a member in seconds.
+    private static func time(_ field: JSONField<APIProblem>, after now: Int64) throws(APIProblem) -> Int64 {
+        guard let seconds = field.value?.integerValue, (0...PushRequest.latestSecond).contains(seconds),
+            seconds * 1_000 > now
+        else { throw field.mismatch("a time in the future, in seconds since 1970: more than \(now / 1_000)") }
+        return seconds * 1_000
     }
 
     /// Returns the surface to store; the error is that it is too long, or that it cannot be hashed.

@@ -148,7 +148,9 @@ enum SurfaceSchemas {
               "channel": {"const": true,
                 "description": "Broadcasts on a channel update the Live Activity; absent if pushes to its token do"},
               "reason": {"enum": \#(reasons),
-                "description": "Why the phone does not show the desired revision; absent without a cause but time"}
+                "description": "Why the phone does not show the desired revision; absent without a cause but time"},
+              "detail": {"type": "string",
+                "description": "The token of a start or a control that the app has not reported; absent for none"}
             }
           }
         }

@@ -34,17 +34,40 @@ extension DueSession {
             "installation": .string(installation.installation.id.description),
             "user": showsUser ? .string(installation.installation.user) : nil,
             "in-audience": .bool(session.revision != 0), "due-at": .whole(session.dueAt),
-            "kinds": .object(accounts.map { JSONValue.Member($0.kind.rawValue, $0.json) }),
+            "kinds": .object(
+                accounts.map { JSONValue.Member($0.kind.rawValue, $0.json(detail: missingToken(for: $0, of: desired))) }
+            ),
         ])
+    }
+
+    /// Returns the name of the token that a kind of the surface lacks, with the names that the app has reported; nil if
+    /// none is missing.
+    private func missingToken(for account: SurfaceAccount, of content: SurfaceContent?) -> String? {
+        guard let content else { return nil }
+        let slot: Installation.TokenSlot
+        if account.kind == .liveActivity, account.reason == .noStartToken {
+            slot = Installation.TokenSlot(.start, content.attributesType)
+        } else if account.kind == .control, let control = content.control {
+            slot = Installation.TokenSlot(.control, control)
+        } else {
+            return nil
+        }
+        let (list, member) =
+            slot.kind == .start ? ("tokens.start", "attributes-type") : ("tokens.controls", "control")
+        let tokens = installation.installation.tokens
+        guard tokens[slot] == nil else { return nil }
+        let names = tokens.keys.filter { $0.kind == slot.kind }.map(\.name).sorted()
+        let found = names.isEmpty ? "nothing" : names.joined(separator: ", ")
+        return "\(list) has no token of \(slot.name) (found \(found)): have the app report it, or change \(member)"
     }
 }
 
 extension SurfaceAccount {
-    fileprivate var json: JSONValue {
+    fileprivate func json(detail: String?) -> JSONValue {
         .members([
             "desired-revision": .whole(desiredRevision), "assumed-revision": .whole(shownRevision),
             "since": .whole(since), "state": .string(state.rawValue), "reason": reason.map { .string($0.rawValue) },
-            "channel": usesChannel ? .bool(true) : nil,
+            "detail": detail.map { .string($0) }, "channel": usesChannel ? .bool(true) : nil,
         ])
     }
 }

@@ -22,7 +22,7 @@ extension SurfaceContent {
             do throws(SurfaceError) {
                 snapshot = try SurfaceSnapshot(field.value ?? .null)
             } catch {
-                throw APIProblem("\(field.path): \(error)", at: field.path)
+                throw APIProblem(error, in: field.path)
             }
             guard !snapshots.contains(where: { $0.kind == snapshot.kind }) else {
                 throw field["kind"].error("must be another kind than those of the snapshots before it")

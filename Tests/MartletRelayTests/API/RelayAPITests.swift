@@ -54,7 +54,7 @@ import Testing
         (#"{"to":"ab","payload":{},"app":"rides"}"#, 403, "/app"),
         (#"{"to":"ab","payload":{},"environment":"development"}"#, 400, "/environment"),
         (#"{"to":["ab","cd"],"payload":{},"id":"123e4567-e89b-42d3-a456-426655440000"}"#, 400, "/id"),
-        (#"{"to":"ab","snapshot":{"kind":"widget"}}"#, 400, "/snapshot"),
+        (#"{"to":"ab","snapshot":{"kind":"widget"}}"#, 400, "/snapshot/schemaVersion"),
     ])
     func `the error for an invalid push has the place of the mistake`(body: String, status: Int, pointer: String?)
         async throws

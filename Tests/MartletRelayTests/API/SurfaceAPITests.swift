@@ -85,7 +85,8 @@ import Testing
     @Test func `a surface changes only from the revision that the request names`() async throws {
         let bench = try await RelayBench()
         let (first, second) = (Self.body(), Self.body(more: #","priority":5"#))
-        #expect(await bench.ask("PUT", Self.surface, first, fields: ["if-match": "\"1\""]).status == 412)
+        let missing = await bench.ask("PUT", Self.surface, first, fields: ["if-match": "\"1\""])
+        #expect(missing.status == 412 && missing.text.contains("store it without a condition"), "\(missing.text)")
         #expect(await bench.ask("PUT", Self.surface, first, fields: ["if-none-match": "*"]).status == 201)
         let stale = await bench.ask("PUT", Self.surface, second, fields: ["if-match": "\"2\""])
         #expect(stale.status == 412 && stale.json["revision"] == 1, "\(stale.text)")
@@ -116,6 +117,7 @@ import Testing
             (body(to: #"{"user":"anna","all":true}"#), "/to", "exactly one of"),
             (body(more: #","end-at":5"#), "/end-at", "is unknown"),
             (body(more: #","ends-at":5"#), "/ends-at", "in the future"),
+            (body(more: #","ends-at":1796045948421"#), "/ends-at", "in seconds since 1970"),
             (body(more: #","priority":1"#), "/priority", "10 or 5"),
             (body(["widget"], more: #","attributes-type":"Order""#), "/attributes-type", "without the snapshot"),
             (body(["widget"], more: #","control":"com.example.garage""#), "/control", "without the snapshot"),
@@ -140,8 +142,24 @@ import Testing
             ),
             (body([]), "/snapshots", "1 to 6"),
             (body(["widget", "widget"]), "/snapshots/1/kind", "another kind"),
-            (body(of: "order-8"), "/snapshots/0/surfaceId", "as in the path"),
-            (body().replacing(#""progress":0.5"#, with: #""progress":5"#), "/snapshots/0", "progress"),
+            (body(of: "order-8"), "/snapshots/0/surfaceId", #"as in the path (found \"order-8\")"#),
+            (
+                body().replacing(#""progress":0.5"#, with: #""progress":5"#), "/snapshots/0/liveActivity/progress",
+                "snapshots[0].liveActivity.progress is 5; the maximum is 1"
+            ),
+            (
+                body().replacing(#""title":"#, with: #""titel":"#), "/snapshots/0/liveActivity/title",
+                "snapshots[0].liveActivity has unknown members: titel (did you mean title?)"
+            ),
+            (
+                body().replacing(#""kind":"liveActivity""#, with: #""kind":"liveActivty""#), "/snapshots/0/kind",
+                #"(found \"liveActivty\"); did you mean liveActivity?"#
+            ),
+            (
+                body().replacing(#""state":"active""#, with: #""state":"done""#), "/snapshots/0/state",
+                #"(found \"done\")"#
+            ),
+            (body(to: #"{"users":[]}"#), "/to/users", "must have 1 to 100 users (found 0)\""),
         ] as [(String, String, String)]
     )
     func `a mistake is reported when the surface is stored`(
@@ -337,6 +355,25 @@ import Testing
         #expect(listed?["user"] == nil && listed?["kinds"]?["widget"]?["desired-revision"] == 1, "\(list)")
         let cursor = try #require(list["cursor"]?.integerValue)
         #expect(await bench.relay.ask("GET", path + "?after=\(cursor)").json["installations"] == [])
+        await bench.stop()
+    }
+
+    @Test func `a missing token is named beside those that the app has reported`() async throws {
+        let bench = try await EnrollmentBench()
+        let tokens = #"{"device":"a1","start":{"OrderAttributes":"b1"},"controls":{"com.example.gate":"c1"}}"#
+        _ = try await bench.enroll("anna", #","tokens":\#(tokens)"#)
+        let body = Self.body(["liveActivity", "control"], more: #","control":"com.example.garage""#)
+        #expect(await bench.relay.ask("PUT", Self.surface, body).status == 201)
+        try await eventually("the reason is known") {
+            let listed = await bench.relay.ask("GET", Self.surface + "/installations").json["installations"]
+            return listed?.elements?.first?["kinds"]?["liveActivity"]?["reason"] == "no-start-token"
+        }
+        let listed = await bench.relay.ask("GET", Self.surface + "/installations").json["installations"]
+        let kinds = try #require(listed?.elements?.first?["kinds"])
+        let start = kinds["liveActivity"]?["detail"]?.stringValue ?? ""
+        #expect(start.hasPrefix("tokens.start has no token of SurfaceActivityAttributes (found OrderAttributes): "))
+        let control = kinds["control"]?["detail"]?.stringValue ?? ""
+        #expect(control.hasPrefix("tokens.controls has no token of com.example.garage (found com.example.gate): "))
         await bench.stop()
     }
 

@@ -100,9 +100,10 @@ import Testing
         for (body, more, id, status, problem) in Self.refused {
             let request = try await enqueue(body, more, id: id)
             let outcome = try await refusal(of: request)
-            #expect(outcome["state"] == "refused" && outcome["apns"]?["status"]?.integerValue == Int64(status))
-            let reason = outcome["apns"]?["reason"]?.stringValue ?? ""
-            #expect(reason.hasPrefix("Surface \(id): ") && reason.contains(problem), "\(reason)")
+            #expect(outcome["state"] == "refused" && outcome["surface"]?.stringValue == id, "\(outcome)")
+            // Apple has answered nothing.
+            #expect(outcome["apns"] == nil && outcome["problem"]?["status"]?.integerValue == Int64(status))
+            #expect(outcome["problem"]?["detail"]?.stringValue?.contains(problem) == true, "\(outcome)")
             let cause = "the request in SQL about a surface breaks a rule, or its condition is not met"
             #expect(outcome["cause"]?.stringValue == cause)
         }
@@ -115,7 +116,7 @@ import Testing
         let body: JSONValue = ["to": ["user": "anna"], "snapshots": [long.json]]
         let id = try await enqueue(String(decoding: body.encoded(), as: UTF8.self))
         let outcome = try await refusal(of: id)
-        #expect(outcome["apns"]?["reason"]?.stringValue?.contains("snapshots[0]: ") == true, "\(outcome)")
+        #expect(outcome["problem"]?["detail"]?.stringValue?.contains("snapshots[0]: ") == true, "\(outcome)")
         #expect(await stored().status == 404)
         await bench.stop()
     }
