@@ -290,7 +290,7 @@ struct SurfaceStepBuilder {
     /// Records a push to Live Activities on a channel.
     private mutating func record(_ send: SurfacePlan.Send, of surface: StoredSurface) {
         guard let timestamp = send.channelTimestamp else { return }
-        result.broadcasts[surface.number, default: SentBroadcasts()].add(send, of: surface.revision, at: timestamp)
+        result.broadcasts[surface.number, default: SentBroadcasts()].add(send, at: timestamp)
     }
 
     /// Builds a push; nil for one that cannot be built.
