@@ -156,12 +156,14 @@ struct SurfaceStepBuilder {
 
     /// Adds the step that brings a content to the phone.
     private mutating func add(_ due: DueSession, _ content: SurfaceContent?, _ state: inout SurfaceSessionState) {
+        let last = ContentChange(of: due.surface)
         let builder: SurfacePushBuilder
         do throws(APIProblem) {
             builder = try SurfacePushBuilder(
                 surface: due.surface,
                 stored: due.installation,
                 attributesType: content?.attributesType ?? SurfaceActivityAttributes.attributesType,
+                notificationRevision: (content?.change(of: .notification, until: last) ?? last).revision,
                 apps: apps,
                 renderers: renderers,
                 now: now
