@@ -13,7 +13,7 @@ package struct Surface: Sendable, Hashable {
     package var audience: SurfaceAudience
     /// The JSON from which pushes are built.
     package var request: [UInt8]
-    /// The hash of the request, by which the store recognizes one that changes nothing.
+    /// The hash of what the request shows, by which the store recognizes one that changes nothing.
     package var fingerprint: [UInt8]
     /// The time when the surface is withdrawn, in milliseconds since 1970; nil for never.
     package var endsAt: Int64?

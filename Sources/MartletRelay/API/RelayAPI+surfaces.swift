@@ -80,7 +80,9 @@ extension RelayAPI {
             let id = try call.surfaceID()
             let condition = try SurfacePrecondition(call.fields)
             let request = try SurfaceRequest(try call.json(), of: id, in: app, at: call.parts.now)
-            let surface = try request.surface(id, of: app.name, by: call.caller.name)
+            let (store, name) = (call.parts.outbox.surfaces, app.name)
+            let stored = try await call.parts.read(await store.surface(id, of: name))
+            let surface = try request.surface(id, of: name, by: call.caller.name, replacing: stored)
             var builder = try await call.parts.intake.requestBuilder(for: call)
             try builder.checkPushes(of: request.content, in: app)
             return try await call.finish(try await call.service.put(surface, if: condition))
@@ -200,10 +202,11 @@ extension APICall<RelayAPI.Service> {
 
     /// Returns the reason why Apple has refused the newest broadcast of a surface; nil if it has not.
     fileprivate func broadcastProblem(of surface: StoredSurface) async throws(APIProblem) -> String? {
-        guard let channel = surface.content?.channel else { return nil }
-        let state = ActivitySession.Desired(generation: 0, isUrgent: false, changedAt: surface.changedAt / 1_000)
+        guard let content = surface.content, let channel = content.channel else { return nil }
+        let change = content.change(of: .liveActivity, until: ContentChange(of: surface))
+        let state = ActivitySession.Desired(generation: 0, isUrgent: false, changedAt: change.changedAt / 1_000)
         for age in [state.broadcastAge(at: parts.now / 1_000), 0] {
-            guard let id = surface.broadcastID(on: channel, generation: surface.revision, age: age) else { continue }
+            guard let id = surface.broadcastID(on: channel, generation: change.revision, age: age) else { continue }
             let (outbox, app) = (parts.outbox, surface.surface.app)
             guard let status = try await parts.read(await outbox.status(of: id, of: app)) else { continue }
             guard let outcome = status.outcome, outcome.state == .refused else { return nil }

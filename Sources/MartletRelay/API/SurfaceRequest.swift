@@ -51,19 +51,34 @@ struct SurfaceRequest {
         return seconds * 1_000
     }
 
-    /// Returns the surface to store; the error is that it is too long, or that it cannot be hashed.
-    func surface(_ id: String, of app: String, by caller: String) throws(APIProblem) -> MartletOutbox.Surface {
-        let request = content.stored
-        guard request.count <= SurfaceContent.byteLimit else {
+    /// Returns the surface to store.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier of the surface.
+    ///   - app: The name of the app.
+    ///   - caller: The name of the caller.
+    ///   - stored: The surface that it replaces; nil for none.
+    /// - Returns: The surface.
+    /// - Throws: ``APIProblem`` when it is too long, or cannot be hashed.
+    func surface(
+        _ id: String,
+        of app: String,
+        by caller: String,
+        replacing stored: StoredSurface?
+    ) throws(APIProblem) -> MartletOutbox.Surface {
+        var content = content
+        let size = content.stored.count
+        guard size <= SurfaceContent.byteLimit else {
             throw APIProblem(
                 400,
-                "snapshots must have at most \(SurfaceContent.byteLimit) bytes together (found \(request.count))",
+                "snapshots must have at most \(SurfaceContent.byteLimit) bytes together (found \(size))",
                 at: "/snapshots"
             )
         }
+        content.unchanged = content.unchangedKinds(of: stored)
         let fingerprint: [UInt8]
         do throws(CryptographyError) {
-            fingerprint = try SHA256.hash(request)
+            fingerprint = try content.fingerprint()
         } catch {
             throw APIProblem(503, "the relay cannot hash the request: \(error)", retryAfter: 5)
         }
@@ -72,7 +87,7 @@ struct SurfaceRequest {
             id: id,
             caller: caller,
             audience: audience,
-            request: request,
+            request: content.stored,
             fingerprint: fingerprint,
             endsAt: endsAt,
             channel: content.channel?.id.rawValue

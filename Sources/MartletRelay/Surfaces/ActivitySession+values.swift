@@ -27,7 +27,7 @@ enum SurfacePushResult: Sendable, Hashable {
 extension ActivitySession {
     /// The state that a surface shall show.
     struct Desired: Sendable, Hashable, Codable {
-        /// The number of the state, which rises with each change of the surface.
+        /// The number of the state: the revision with which the surface got what the card shows.
         var generation: Int
         /// Whether the change matters to the user now, rather than when the phone next has time.
         var isUrgent: Bool
@@ -35,6 +35,13 @@ extension ActivitySession {
         var changedAt: Int64 = 0
         /// The channel that a card joins with its start; nil for a card with an update token.
         var channel: SurfaceChannel?
+        /// The text of what a card has from its start to its end; nil if it is not known.
+        var attributes: String?
+        /// The number of the notification in place of the card; nil for that of the state.
+        var notification: Int?
+
+        /// The number of the alert in place of the card, which is sent once.
+        var alertGeneration: Int { notification ?? generation }
     }
 
     /// A broadcast, which updates or ends all cards of the surface on a channel.
@@ -52,7 +59,7 @@ extension ActivitySession {
         var request: Int?
     }
 
-    /// The reason a desired surface is not shown on the phone; the raw values are those in JSON.
+    /// The reason a desired surface is not shown on the phone as it shall be; the raw values are those in JSON.
     enum Absence: String, Sendable, Hashable, Codable, CaseIterable {
         /// The user does not allow Live Activities of the app.
         case notAllowed = "live-activities-not-allowed"
@@ -62,6 +69,8 @@ extension ActivitySession {
         case noStartToken = "no-start-token"
         /// The installation has had as many starts as the system allows for now.
         case startBudgetSpent = "start-budget-spent"
+        /// The card shows the desired content with the attributes of its start, which no push changes.
+        case attributesFixed = "attributes-fixed-at-start"
         /// APNs refused to show this content.
         case refused
         /// APNs accepted a start with this content, and the app never reported its card.

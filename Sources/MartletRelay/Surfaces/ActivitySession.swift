@@ -25,7 +25,7 @@ struct ActivitySession: Sendable, Hashable, Codable {
     private(set) var lastTimestamp: Int64 = 0
     /// The newest broadcast to the channel of the card, by this session or another one; nil for none.
     private(set) var broadcast: Broadcast?
-    /// The highest generation for which an alert was sent in place of the Live Activity.
+    /// The highest number of an alert that was sent in place of the Live Activity.
     private var alertedGeneration = 0
     /// The start that is not repeated with the same content.
     private var heldStart: HeldStart?
@@ -39,6 +39,8 @@ struct ActivitySession: Sendable, Hashable, Codable {
     mutating func desire(_ new: Desired) {
         guard new.generation >= desired?.generation ?? 0 else { return }
         if desired == nil { assumed.isRemovedByUser = false }
+        // A start with other attributes, or on another channel, may succeed.
+        if new.attributes != desired?.attributes || new.channel != desired?.channel { heldStart = nil }
         desired = new
         assumed.correctChannel(new.channel)
     }
@@ -66,7 +68,7 @@ struct ActivitySession: Sendable, Hashable, Codable {
         if case .live(let card) = assumed.phase { lastTimestamp = max(lastTimestamp, card.startedAt) }
     }
 
-    /// Records the result of a push, which ended at a time in seconds since 1970.
+    /// Records the result of a push, which ended at a time in milliseconds since 1970.
     ///
     /// The report of the app is recorded first, so that the result of a push to a token that the app has replaced is
     /// recognized.
@@ -76,7 +78,7 @@ struct ActivitySession: Sendable, Hashable, Codable {
             broadcast?.request = nil
             return
         }
-        if result == .refused, let start = assumed.start(of: request) {
+        if result == .refused, let start = assumed.start(of: request), start.attributes == desired?.attributes {
             heldStart = HeldStart(generation: start.generation, reason: .refused)
         }
         assumed.record(result, of: request, at: time)
@@ -99,7 +101,7 @@ struct ActivitySession: Sendable, Hashable, Codable {
     ) -> [Action] {
         var actions = endSuperseded(at: now)
         if case .unconfirmed(let start) = assumed.phase, now >= start.at + policy.longestLife {
-            if let desired {
+            if let desired, start.token == nil || start.attributes == desired.attributes {
                 let generation = start.token == nil ? desired.generation : start.generation
                 heldStart = HeldStart(generation: generation, reason: .neverConfirmed)
             }
@@ -166,7 +168,7 @@ struct ActivitySession: Sendable, Hashable, Codable {
     /// Sends a start, with the channel unless the phone has shown no card of a start with it.
     private mutating func sendStart(_ desired: Desired, to token: DeviceToken, at now: Int64) -> Action {
         let channel = desired.channel == assumed.unusableChannel ? nil : desired.channel
-        let start = AssumedActivity.Start(generation: desired.generation, token: token, channel: channel, at: now)
+        let start = AssumedActivity.Start(of: desired, with: token, on: channel, at: now)
         let request = nextRequest()
         assumed.phase = .starting(start, request)
         let timestamp = nextTimestamp(at: now)
@@ -196,10 +198,10 @@ struct ActivitySession: Sendable, Hashable, Codable {
         return alert(desired)
     }
 
-    /// Sends an urgent change as an alert, once for each generation; a later alert replaces it on the phone.
+    /// Sends an urgent change as an alert, once for each notification; a later alert replaces it on the phone.
     private mutating func alert(_ desired: Desired) -> [Action] {
-        guard desired.isUrgent, desired.generation > alertedGeneration else { return [] }
-        alertedGeneration = desired.generation
+        guard desired.isUrgent, desired.alertGeneration > alertedGeneration else { return [] }
+        alertedGeneration = desired.alertGeneration
         return [.alert(generation: desired.generation)]
     }
 
@@ -229,7 +231,7 @@ struct ActivitySession: Sendable, Hashable, Codable {
             budget.takeStart(at: now)
         {
             // With an update token, as the card that it replaces.
-            let start = AssumedActivity.Start(generation: desired.generation, token: token, at: now)
+            let start = AssumedActivity.Start(of: desired, with: token, at: now)
             let request = nextRequest()
             card.successor = AssumedActivity.Successor(start: start, request: request)
             actions.append(.start(request, token, generation: start.generation, timestamp: nextTimestamp(at: now)))
@@ -347,15 +349,15 @@ struct ActivitySession: Sendable, Hashable, Codable {
             let restart = card.successor == nil ? restartTime(ofCardFrom: card.startedAt, desired) : nil
             return min(updateTime(of: card, desired), restart ?? .max)
         case .unconfirmed(let start):
-            let absence = assumed.absenceTime(of: start) ?? lookTime(of: start, after: now)
+            let absence = assumed.absenceTime(of: start) ?? start.lookTime(after: now)
             let end = min(start.at + policy.longestLife, absence)
             if let channel = start.channel {
                 // If only this phone has left the audience, the surface may be withdrawn meanwhile.
                 let broadcast = broadcastTime(on: channel, of: start) ?? now + policy.staleAfter - policy.refreshLead
                 return min(end, broadcast, restartTime(of: start) ?? .max)
             }
-            guard let desired, desired.isUrgent, !assumed.isRemovedByUser,
-                desired.generation > max(start.generation, alertedGeneration)
+            guard let desired, desired.isUrgent, !assumed.isRemovedByUser, desired.generation > start.generation,
+                desired.alertGeneration > alertedGeneration
             else { return end }
             return min(start.at + policy.tokenWait, end)
         case .none, .starting, .ending: return nil
@@ -367,17 +369,6 @@ struct ActivitySession: Sendable, Hashable, Codable {
     func isUpdate(_ request: Int) -> Bool {
         guard case .live(let card) = assumed.phase, let desired else { return false }
         return card.request == request && card.isSending(desired)
-    }
-
-    /// Returns the time of the next look for a report of the app after a start has expired.
-    ///
-    /// A report without a change makes no step due. The intervals double.
-    private func lookTime(of start: AssumedActivity.Start, after now: Int64) -> Int64 {
-        // The token of a card that the app has reported is a change.
-        guard start.card == nil else { return .max }
-        var age = policy.startExpiration + policy.reportDelay
-        while start.at + age <= now, age < policy.longestLife { age *= 2 }
-        return start.at + age
     }
 
     /// The time from which nothing of the surface is on the phone, and a later session has higher timestamps, in

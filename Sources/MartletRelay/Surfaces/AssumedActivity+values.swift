@@ -63,18 +63,45 @@ extension AssumedActivity {
         let token: DeviceToken?
         /// The channel that the card joins; nil for a card with an update token.
         var channel: SurfaceChannel?
+        /// The text of the attributes of the card; nil if they are not known.
+        let attributes: String?
         /// The time of the start, and then of its acceptance, in seconds since 1970.
         private(set) var at: Int64
+        /// The time of the acceptance in milliseconds since 1970.
+        private var acceptedAt: Int64?
         /// Whether the start was asked to be cancelled before it is sent.
         var isCancelled = false
         /// The identifier of the activity, once the app has reported it without an update token.
         var card: String?
 
-        init(generation: Int, token: DeviceToken?, channel: SurfaceChannel? = nil, at now: Int64) {
+        private init(
+            generation: Int,
+            token: DeviceToken?,
+            channel: SurfaceChannel?,
+            attributes: String?,
+            at now: Int64
+        ) {
             self.generation = generation
             self.token = token
             self.channel = channel
+            self.attributes = attributes
             at = now
+        }
+
+        /// Creates the start of a card with the desired state.
+        init(
+            of desired: ActivitySession.Desired,
+            with token: DeviceToken,
+            on channel: SurfaceChannel? = nil,
+            at now: Int64
+        ) {
+            self.init(
+                generation: desired.generation,
+                token: token,
+                channel: channel,
+                attributes: desired.attributes,
+                at: now
+            )
         }
 
         /// Creates the start of a card that the app has reported, and whose update token is not known; one that a push
@@ -84,14 +111,38 @@ extension AssumedActivity {
                 generation: 0,
                 token: nil,
                 channel: running.isStartedByPush == false ? nil : channel,
+                attributes: nil,
                 at: running.startedAt(within: AssumedActivity.policy.longestLife, of: now)
             )
             card = running.id
         }
 
-        /// Returns the start as APNs accepted it at a time.
+        /// The time of the start, and then of its acceptance, in milliseconds since 1970.
+        var milliseconds: Int64 { acceptedAt ?? at * 1_000 }
+
+        /// Returns the start as APNs accepted it at a time in milliseconds since 1970.
         func accepted(at now: Int64) -> Start {
-            Start(generation: generation, token: token, channel: channel, at: now)
+            var start = Start(
+                generation: generation,
+                token: token,
+                channel: channel,
+                attributes: attributes,
+                at: now / 1_000
+            )
+            start.acceptedAt = now
+            return start
+        }
+
+        /// Returns the time of the next look for a report of the app after the start has expired.
+        ///
+        /// A report without a change makes no step due. The intervals double.
+        func lookTime(after now: Int64) -> Int64 {
+            // The token of a card that the app has reported is a change.
+            guard card == nil else { return .max }
+            let policy = AssumedActivity.policy
+            var age = policy.startExpiration + policy.reportDelay
+            while at + age <= now, age < policy.longestLife { age *= 2 }
+            return at + age
         }
     }
 
@@ -112,7 +163,7 @@ extension AssumedActivity {
             isAccepted = true
         }
 
-        /// Returns the successor as APNs accepted its start at a time.
+        /// Returns the successor as APNs accepted its start at a time in milliseconds since 1970.
         func accepted(at now: Int64) -> Successor { Successor(accepted: start.accepted(at: now)) }
     }
 
@@ -132,9 +183,11 @@ extension AssumedActivity {
         let id: String
         private(set) var token: DeviceToken
         let startedAt: Int64
+        /// The text of the attributes with which the card was started; nil if they are not known.
+        private(set) var attributes: String?
         /// The generation that the card is assumed to show; 0 when it is not known.
         private(set) var shown = 0
-        /// The time since which it does, in seconds since 1970.
+        /// The time since which it does, in milliseconds since 1970.
         private(set) var shownAt: Int64
         /// The generation of the last update that APNs refused.
         private(set) var refused = 0
@@ -157,7 +210,7 @@ extension AssumedActivity {
             sentTo = token
             startedAt = running.startedAt(within: 8 * 3600, of: now)
             sentAt = startedAt
-            shownAt = startedAt
+            shownAt = startedAt * 1_000
         }
 
         /// Whether the card shows older content than the desired.
@@ -176,13 +229,18 @@ extension AssumedActivity {
             sentAt = now
         }
 
-        /// Records that the card shows a generation since a time.
-        mutating func show(_ generation: Int, since time: Int64) {
+        /// Records that the card is that of a start.
+        mutating func show(_ start: Start) {
+            attributes = start.attributes
+            show(start.generation, since: startedAt * 1_000)
+        }
+
+        private mutating func show(_ generation: Int, since time: Int64) {
             shown = generation
             shownAt = time
         }
 
-        /// Records the result of the push that is being sent.
+        /// Records the result of the push that is being sent, which ended at a time in milliseconds since 1970.
         mutating func settle(_ result: SurfacePushResult, at time: Int64) {
             request = nil
             switch result {

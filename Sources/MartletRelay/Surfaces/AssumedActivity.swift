@@ -222,7 +222,7 @@ struct AssumedActivity: Sendable, Hashable, Codable {
         case .none, .starting, .unconfirmed: break
         }
         if let pending, isStartedByPush == true || pending.start.card == card.id {
-            card.show(pending.start.generation, since: card.startedAt)
+            card.show(pending.start)
         } else if isStartedByPush == false {
             card.successor = pending
         }
@@ -273,61 +273,62 @@ struct AssumedActivity: Sendable, Hashable, Codable {
 
     // MARK: Results of pushes
 
-    /// Records the result of a push, which ended at a time.
-    mutating func record(_ result: SurfacePushResult, of request: Int, at time: Int64) {
+    /// Records the result of a push, which ended at a time in milliseconds since 1970.
+    mutating func record(_ result: SurfacePushResult, of request: Int, at milliseconds: Int64) {
+        let time = milliseconds / 1_000
         if let index = superseded.firstIndex(where: { $0.request == request }) {
             let card = superseded[index]
             if isEndOver(of: card, result) {
                 superseded.remove(at: index)
                 forget(card.id, card.token, at: time)
             } else {
-                superseded[index].settle(.notSent, at: time)
+                superseded[index].settle(.notSent, at: milliseconds)
             }
             return
         }
         switch phase {
         case .starting(let start, request):
             forgetToken(of: start, result, at: time)
-            phase = result == .accepted ? .unconfirmed(start.accepted(at: time)) : .none
+            phase = result == .accepted ? .unconfirmed(start.accepted(at: milliseconds)) : .none
         case .live(var card):
             if let successor = card.successor, successor.request == request {
                 forgetToken(of: successor.start, result, at: time)
-                card.successor = result == .accepted ? successor.accepted(at: time) : nil
+                card.successor = result == .accepted ? successor.accepted(at: milliseconds) : nil
                 phase = .live(card)
             } else if card.request == request {
-                record(result, ofUpdateOf: card, at: time)
+                record(result, ofUpdateOf: card, at: milliseconds)
             }
         case .ending(var card, let end):
             if let successor = card.successor, successor.request == request {
                 forgetToken(of: successor.start, result, at: time)
-                card.successor = result == .accepted ? successor.accepted(at: time) : nil
+                card.successor = result == .accepted ? successor.accepted(at: milliseconds) : nil
                 phase = .ending(card, end)
             } else if request == end {
-                record(result, ofEndOf: card, at: time)
+                record(result, ofEndOf: card, at: milliseconds)
             }
         case .none, .starting, .unconfirmed: break
         }
     }
 
-    private mutating func record(_ result: SurfacePushResult, ofUpdateOf known: Card, at time: Int64) {
+    private mutating func record(_ result: SurfacePushResult, ofUpdateOf known: Card, at milliseconds: Int64) {
         var card = known
         // A token that was reported meanwhile is a newer one.
         if result == .unregistered, card.token == card.sentTo {
-            forget(card.id, card.token, at: time)
+            forget(card.id, card.token, at: milliseconds / 1_000)
             phase = phase(without: card)
         } else {
-            card.settle(result, at: time)
+            card.settle(result, at: milliseconds)
             phase = .live(card)
         }
     }
 
-    private mutating func record(_ result: SurfacePushResult, ofEndOf known: Card, at time: Int64) {
+    private mutating func record(_ result: SurfacePushResult, ofEndOf known: Card, at milliseconds: Int64) {
         var card = known
         if isEndOver(of: card, result) {
-            forget(card.id, card.token, at: time)
+            forget(card.id, card.token, at: milliseconds / 1_000)
             phase = phase(without: card)
         } else {
-            card.settle(.notSent, at: time)
+            card.settle(.notSent, at: milliseconds)
             phase = .live(card)
         }
     }

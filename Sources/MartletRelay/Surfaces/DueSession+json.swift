@@ -29,7 +29,7 @@ extension DueSession {
         // The revision is 0 once the installation has left the audience.
         let desired = session.revision == 0 ? nil : content
         let broadcast = state.activity.broadcast.flatMap { surface.id(of: $0) }.flatMap { broadcasts[$0] }
-        let accounts = state.account(of: desired, revision: surface.revision, broadcast: broadcast)
+        let accounts = state.account(of: desired, changedBy: ContentChange(of: surface), broadcast: broadcast)
         return .members([
             "installation": .string(installation.installation.id.description),
             "user": showsUser ? .string(installation.installation.user) : nil,

@@ -26,7 +26,8 @@ struct EnqueuedSurfaces {
         for request in requests {
             let now = context.now
             let app = context.configuration.apps.first { $0.name == request.app }
-            switch await EnqueuedSurfaces.check(request, in: app, with: clients, at: now) {
+            let stored = try await context.outbox.surfaces.surface(request.surface, of: request.app)
+            switch await EnqueuedSurfaces.check(request, replacing: stored, in: app, with: clients, at: now) {
             case .success(let surface):
                 let limit = RelayAPI.Service.surfaceLimit
                 let change = try await store.carryOut(request, with: surface, limit: limit, at: now)
@@ -45,13 +46,14 @@ struct EnqueuedSurfaces {
     @concurrent
     private static func check(
         _ request: EnqueuedSurface,
+        replacing stored: StoredSurface?,
         in app: RelayConfiguration.App?,
         with clients: LaneClients,
         at now: Int64
     ) async -> Result<MartletOutbox.Surface?, APIProblem> {
         guard let app else { return .failure(APIProblem(403, "the relay no longer serves the app \(request.app)")) }
         do throws(APIProblem) {
-            return .success(try request.checked(in: app, with: clients, at: now))
+            return .success(try request.checked(replacing: stored, in: app, with: clients, at: now))
         } catch {
             return .failure(error)
         }
@@ -80,6 +82,7 @@ struct EnqueuedSurfaces {
 extension EnqueuedSurface {
     /// Returns the surface that the request stores, nil to withdraw one; the error is that of `PUT`.
     fileprivate func checked(
+        replacing stored: StoredSurface?,
         in app: RelayConfiguration.App,
         with clients: LaneClients,
         at now: Int64
@@ -102,7 +105,7 @@ extension EnqueuedSurface {
             generator: SplitMix64(state: 0)
         )
         try builder.checkPushes(of: read.content, in: app)
-        return try read.surface(surface, of: app.name, by: caller)
+        return try read.surface(surface, of: app.name, by: caller, replacing: stored)
     }
 }
 

@@ -8,8 +8,8 @@ internal import MartletOutbox
 /// It is in memory only: the outbox stores no broadcast with the identifier of another one, so that a relay that does
 /// not know of it, such as after a restart, sends none twice.
 struct SentBroadcasts: Sendable, Hashable {
-    private var revision: Int64 = 0
-    /// The identifiers of the broadcasts of the revision.
+    private var generation = 0
+    /// The identifiers of the broadcasts of the generation.
     private var ids: Set<APNsID> = []
     /// The greatest timestamp of the Live Activities on the channels of the surface, in seconds since 1970.
     private(set) var timestamp: Int64 = 0
@@ -17,12 +17,12 @@ struct SentBroadcasts: Sendable, Hashable {
     /// Returns whether the broadcast with an identifier was sent.
     func contains(_ id: APNsID) -> Bool { ids.contains(id) }
 
-    /// Adds a push of a revision with the timestamp of the Live Activities on a channel.
-    mutating func add(_ send: SurfacePlan.Send, of revision: Int64, at time: Int64) {
+    /// Adds a push with the timestamp of the Live Activities on a channel.
+    mutating func add(_ send: SurfacePlan.Send, at time: Int64) {
         timestamp = max(timestamp, time)
-        guard case .broadcast = send.content else { return }
-        if revision != self.revision {
-            self.revision = revision
+        guard case .broadcast(let broadcast) = send.content else { return }
+        if broadcast.update.generation != generation {
+            generation = broadcast.update.generation
             ids = []
         }
         ids.insert(send.id)
@@ -30,8 +30,8 @@ struct SentBroadcasts: Sendable, Hashable {
 
     /// Returns the broadcasts together with those that were added to a copy.
     func merging(_ other: SentBroadcasts) -> SentBroadcasts {
-        var merged = revision < other.revision ? other : self
-        if revision == other.revision { merged.ids.formUnion(other.ids) }
+        var merged = generation < other.generation ? other : self
+        if generation == other.generation { merged.ids.formUnion(other.ids) }
         merged.timestamp = max(timestamp, other.timestamp)
         return merged
     }

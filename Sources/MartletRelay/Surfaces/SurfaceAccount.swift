@@ -39,68 +39,94 @@ struct SurfaceAccount: Sendable, Hashable {
     var reason: ActivitySession.Absence?
 }
 
+/// A kind that an installation shall show.
+private struct DesiredKind {
+    /// The revision of the surface.
+    let revision: Int64
+    /// The change with which the kind got its content.
+    let change: ContentChange
+    /// The text of the attributes of a Live Activity.
+    var attributes: String?
+
+    /// Returns whether a revision, 0 for none, has the content of the kind.
+    func isShown(by revision: Int64) -> Bool { revision >= change.revision }
+
+    /// Returns the reason a Live Activity does not show the kind as it is; nil for none.
+    func reason(for attributes: String?) -> ActivitySession.Absence? {
+        guard let attributes, attributes != self.attributes else { return nil }
+        return .attributesFixed
+    }
+}
+
 extension SurfaceSessionState {
     /// Returns the accounts of the kinds that the surface has, or that may be on the phone.
     ///
     /// - Parameters:
     ///   - content: The content of the surface; nil if the installation shall not show it.
-    ///   - revision: The revision of the surface.
+    ///   - last: The last change of the surface.
     ///   - broadcast: The status of the newest broadcast to the channel of the Live Activity; nil if it is not known.
     /// - Returns: The accounts, in the order of ``LiveSurfaces/SurfaceKind``.
-    func account(of content: SurfaceContent?, revision: Int64, broadcast: PushStatus? = nil) -> [SurfaceAccount] {
-        let direct = Set((content?.directSnapshots ?? []).map(\.kind))
+    func account(
+        of content: SurfaceContent?,
+        changedBy last: ContentChange,
+        broadcast: PushStatus? = nil
+    ) -> [SurfaceAccount] {
+        var desired: [SurfaceKind: DesiredKind] = [:]
+        if let content {
+            let direct = content.directSnapshots.map(\.kind)
+            let kinds = content.snapshot(.liveActivity) == nil ? direct : [.liveActivity] + direct
+            for kind in kinds {
+                let change = content.change(of: kind, until: last)
+                desired[kind] = DesiredKind(revision: last.revision, change: change)
+            }
+            desired[.liveActivity]?.attributes = content.attributes
+        }
         return SurfaceKind.allCases.compactMap { kind in
-            if kind == .liveActivity { return account(ofActivityIn: content, revision: revision, broadcast) }
+            if kind == .liveActivity { return activityAccount(desired[kind], broadcast) }
             // A notification in place of a Live Activity has an account once it was sent.
-            guard direct.contains(kind) || sent[kind.rawValue] != nil else { return nil }
-            return account(of: kind, desired: direct.contains(kind) ? revision : nil)
+            guard desired[kind] != nil || sent[kind.rawValue] != nil else { return nil }
+            return account(of: kind, desired[kind])
         }
     }
 
-    private func account(
-        ofActivityIn content: SurfaceContent?,
-        revision: Int64,
-        _ broadcast: PushStatus?
-    ) -> SurfaceAccount? {
-        let desired = content?.snapshot(.liveActivity) == nil ? nil : revision
-        let kind = SurfaceKind.liveActivity
+    private func activityAccount(_ desired: DesiredKind?, _ broadcast: PushStatus?) -> SurfaceAccount? {
+        var account = SurfaceAccount(kind: .liveActivity, desiredRevision: desired?.revision, state: .absent)
         switch activity.assumed.phase {
         case .none:
             guard desired != nil else { return nil }
-            return SurfaceAccount(kind: kind, desiredRevision: desired, state: .absent, reason: activity.absence)
+            account.reason = activity.absence
         case .starting(let start, _):
-            let usesChannel = start.channel != nil
-            return SurfaceAccount(kind: kind, usesChannel: usesChannel, desiredRevision: desired, state: .sending)
+            account.usesChannel = start.channel != nil
+            account.state = .sending
         case .unconfirmed(let start):
+            account.usesChannel = start.channel != nil
             if let channel = start.channel, start.card != nil {
-                return account(of: start, on: channel, desired: desired, broadcast)
+                show(start, on: channel, desired, broadcast, in: &account)
+            } else {
+                account.state = .unconfirmed
+                account.since = start.milliseconds
+                account.reason = activity.absence ?? desired?.reason(for: start.attributes)
             }
-            return SurfaceAccount(
-                kind: kind,
-                usesChannel: start.channel != nil,
-                desiredRevision: desired,
-                since: start.at * 1_000,
-                state: .unconfirmed,
-                reason: activity.absence
-            )
-        case .live(let card): return account(of: card, desired: desired, card.request == nil ? nil : .sending)
-        case .ending(let card, _): return account(of: card, desired: desired, .ending)
+        case .live(let card):
+            show(card, desired, in: &account)
+            if card.request != nil { account.state = .sending }
+        case .ending(let card, _):
+            show(card, desired, in: &account)
+            account.state = .ending
         }
+        return account
     }
 
-    /// Returns the account of a card on a channel, which shows its start or the newest broadcast.
-    private func account(
-        of start: AssumedActivity.Start,
+    /// Adds a card on a channel, which shows its start or the newest broadcast.
+    private func show(
+        _ start: AssumedActivity.Start,
         on channel: SurfaceChannel,
-        desired: Int64?,
-        _ status: PushStatus?
-    ) -> SurfaceAccount {
-        var account = SurfaceAccount(
-            kind: .liveActivity,
-            usesChannel: true,
-            desiredRevision: desired,
-            state: activity.desired == nil && activity.withdrawal != nil ? .ending : .outdated
-        )
+        _ desired: DesiredKind?,
+        _ status: PushStatus?,
+        in account: inout SurfaceAccount
+    ) {
+        account.state = activity.desired == nil && activity.withdrawal != nil ? .ending : .outdated
+        account.reason = desired?.reason(for: start.attributes)
         let last = activity.broadcast.flatMap { $0.channel == channel ? $0 : nil }
         if let last, last.update.generation != start.generation {
             switch status?.state {
@@ -111,35 +137,33 @@ extension SurfaceSessionState {
             case nil: break
             }
         } else if start.generation > 0 {
-            (account.shownRevision, account.since) = (Int64(start.generation), start.at * 1_000)
+            (account.shownRevision, account.since) = (Int64(start.generation), start.milliseconds)
         }
-        guard let desired, account.shownRevision == desired else { return account }
-        account.state = Int64(start.generation) == desired || channel.storesBroadcasts ? .current : .broadcast
-        return account
+        guard let desired, let shown = account.shownRevision, desired.isShown(by: shown) else { return }
+        account.shownRevision = desired.revision
+        let isStored = desired.isShown(by: Int64(start.generation)) || channel.storesBroadcasts
+        account.state = isStored ? .current : .broadcast
     }
 
-    /// Returns the account of a card: with a state, or without a push on its way.
-    private func account(
-        of card: AssumedActivity.Card,
-        desired: Int64?,
-        _ state: SurfaceAccount.State?
-    ) -> SurfaceAccount {
-        let shown = card.shown == 0 ? nil : Int64(card.shown)
-        return SurfaceAccount(
-            kind: .liveActivity,
-            desiredRevision: desired,
-            shownRevision: shown,
-            since: shown == nil ? nil : card.shownAt * 1_000,
-            state: state ?? (shown != nil && shown == desired ? .current : .outdated),
-            reason: desired.map { Int64(card.refused) >= $0 } == true ? .refused : nil
-        )
+    /// Adds a card with a token.
+    private func show(_ card: AssumedActivity.Card, _ desired: DesiredKind?, in account: inout SurfaceAccount) {
+        account.state = .outdated
+        account.reason = desired?.reason(for: card.attributes)
+        if let desired, desired.isShown(by: Int64(card.refused)) { account.reason = .refused }
+        guard card.shown > 0 else { return }
+        (account.shownRevision, account.since) = (Int64(card.shown), card.shownAt)
+        guard let desired, desired.isShown(by: Int64(card.shown)) else { return }
+        account.state = .current
+        account.shownRevision = desired.revision
+        // The app reports the time of a start by the clock of the phone.
+        account.since = max(card.shownAt, desired.change.changedAt)
     }
 
-    private func account(of kind: SurfaceKind, desired: Int64?) -> SurfaceAccount {
+    private func account(of kind: SurfaceKind, _ desired: DesiredKind?) -> SurfaceAccount {
         let known = sent[kind.rawValue, default: SentSnapshot()]
         let isSending = pending.contains { $0.kind == kind && $0.request == nil }
-        let isCurrent = known.revision >= desired ?? known.revision
-        let isRefused = desired.map { known.refused >= $0 } ?? false
+        let isCurrent = desired?.isShown(by: known.revision) ?? true
+        let isRefused = desired?.isShown(by: known.refused) ?? false
         let state: SurfaceAccount.State =
             if isSending {
                 .sending
@@ -148,10 +172,11 @@ extension SurfaceSessionState {
             } else {
                 isCurrent ? .current : .outdated
             }
+        let shown = isCurrent ? desired?.revision ?? known.revision : known.revision
         return SurfaceAccount(
             kind: kind,
-            desiredRevision: desired,
-            shownRevision: known.revision == 0 ? nil : known.revision,
+            desiredRevision: desired?.revision,
+            shownRevision: known.revision == 0 ? nil : shown,
             since: known.revision == 0 ? nil : known.acceptedAt,
             state: state,
             reason: isRefused ? known.absence ?? .refused : isCurrent ? nil : known.absence

@@ -60,6 +60,7 @@ extension SurfaceContent {
             throw APIProblem(503, "the stored surface \(error.rule): \(error)")
         }
         try self.init(JSONField<APIProblem>(json, named: "the stored surface"))
+        unchanged = UnchangedKinds(json["unchanged"])
     }
 
     /// The members of a request, with the snapshots in the order of the kinds.
@@ -72,6 +73,6 @@ extension SurfaceContent {
         ])
     }
 
-    /// The JSON that the outbox stores; the same content has the same bytes.
-    var stored: [UInt8] { json.encoded() }
+    /// The JSON that the outbox stores.
+    var stored: [UInt8] { json.merging(.members(["unchanged": unchanged.json])).encoded() }
 }

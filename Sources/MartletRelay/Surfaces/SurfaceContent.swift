@@ -15,6 +15,8 @@ struct SurfaceContent: Sendable {
     var control: String?
     /// The channel that Live Activities join when they are started; nil for none.
     var channel: SurfaceChannel?
+    /// The kinds that the revision of a stored surface has left as they were.
+    var unchanged = UnchangedKinds()
 
     /// Returns the snapshot of a kind; nil for a kind that the surface does not have.
     func snapshot(_ kind: SurfaceKind) -> SurfaceSnapshot? { snapshots.first { $0.kind == kind } }

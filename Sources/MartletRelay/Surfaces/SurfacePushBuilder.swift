@@ -44,6 +44,7 @@ struct SurfacePushBuilder {
     private let surface: StoredSurface
     private let stored: StoredInstallation
     private let attributesType: String
+    private let notificationRevision: Int64
     private let app: RelayConfiguration.App
     private let lane: Lane
     private let renderer: SnapshotRenderer
@@ -55,6 +56,7 @@ struct SurfacePushBuilder {
     ///   - surface: The surface.
     ///   - stored: The installation.
     ///   - attributesType: The attributes type of the Live Activities that are started.
+    ///   - notificationRevision: The revision with which the surface got its notification.
     ///   - apps: The apps in the current configuration.
     ///   - renderers: The renderers of the lanes.
     ///   - now: The time in milliseconds since 1970.
@@ -63,6 +65,7 @@ struct SurfacePushBuilder {
         surface: StoredSurface,
         stored: StoredInstallation,
         attributesType: String,
+        notificationRevision: Int64,
         apps: [RelayConfiguration.App],
         renderers: [Lane: SnapshotRenderer],
         now: Int64
@@ -78,6 +81,7 @@ struct SurfacePushBuilder {
         self.surface = surface
         self.stored = stored
         self.attributesType = attributesType
+        self.notificationRevision = notificationRevision
         self.app = app
         self.lane = lane
         self.renderer = renderer
@@ -217,7 +221,7 @@ struct SurfacePushBuilder {
 
     /// The limit of alerts of the app; the notifications of one state to several phones of a user count once.
     private var alertLimit: AlertLimit? {
-        let key = "surface\n\(surface.surface.id)\n\(surface.revision)"
+        let key = "surface\n\(surface.surface.id)\n\(notificationRevision)"
         guard let limit = app.alertsPerDay, let id = APNsID(app: app.name, idempotencyKey: key, "alert") else {
             return nil
         }

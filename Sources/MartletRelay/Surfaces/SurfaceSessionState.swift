@@ -108,16 +108,19 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         )
         record(results)
         unregistered.removeAll { known in !installation.tokens.values.contains { $0.token == known.token } }
-        let change = ActivitySession.Desired(
-            generation: Int(clamping: revision),
+        let change = step.change(of: .liveActivity)
+        let desired = ActivitySession.Desired(
+            generation: Int(clamping: change.revision),
             isUrgent: content?.isUrgent ?? false,
-            changedAt: changedAt / 1_000,
-            channel: content?.channel.flatMap { $0.canBeJoined(by: installation) ? $0 : nil }
+            changedAt: change.changedAt / 1_000,
+            channel: content?.channel.flatMap { $0.canBeJoined(by: installation) ? $0 : nil },
+            attributes: content?.attributes,
+            notification: Int(clamping: step.change(of: .notification).revision)
         )
         if content?.snapshot(.liveActivity) != nil {
-            activity.desire(change)
+            activity.desire(desired)
         } else {
-            activity.withdraw(isWithdrawn || content != nil ? change : nil)
+            activity.withdraw(isWithdrawn || content != nil ? desired : nil)
         }
         if now >= pausedUntil {
             let actions = activity.actions(at: step.time, within: &budget, above: channelTimestamp)
@@ -139,6 +142,12 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         let time: Int64
         var plan = SurfacePlan()
 
+        /// Returns the change with which a kind got its content.
+        func change(of kind: SurfaceKind) -> ContentChange {
+            let last = ContentChange(revision: revision, changedAt: changedAt)
+            return content?.change(of: kind, until: last) ?? last
+        }
+
         /// Returns a token; nil if the app has not reported one since APNs reported it as unregistered.
         func token(
             _ slot: Installation.TokenSlot,
@@ -153,25 +162,6 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     /// Records the results of earlier pushes, without a decision.
     mutating func record(_ results: [SessionResult]) {
         for result in results { record(result) }
-    }
-
-    /// Measures the times from changes of the surface until APNs accepted the pushes that show them.
-    ///
-    /// They have none of a phone that has reported something since the change, because the time would include the wait
-    /// for the report.
-    ///
-    /// - Parameter results: The results of earlier pushes, which are not recorded yet.
-    /// - Returns: The times by kind, in milliseconds.
-    func staleness(of results: [SessionResult]) -> [SurfaceKind: Int64] {
-        var times: [SurfaceKind: Int64] = [:]
-        for result in results where result.state == .delivered {
-            guard let push = pending.first(where: { $0.id == result.id }), let changedAt = push.changedAt else {
-                continue
-            }
-            let (time, overflows) = result.endedAt.subtractingReportingOverflow(changedAt)
-            if !overflows { times[push.kind] = max(0, time) }
-        }
-        return times
     }
 
     /// Returns the results of broadcasts.
@@ -192,7 +182,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         let isRepeated = push.token != nil && !push.isCancelled && !isLeftOut
         if end == .notSent, isRepeated { pausedUntil = result.endedAt + Self.pause }
         if let request = push.request {
-            activity.record(end, of: request, at: result.endedAt / 1_000)
+            activity.record(end, of: request, at: result.endedAt)
             return
         }
         var known = sent[push.kind.rawValue, default: SentSnapshot()]
@@ -238,7 +228,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         } else if let time = activity.nextTime(after: now / 1_000) {
             // The step is due already if its actions were not possible, as without a start in the budget.
             step.plan.dueAt = time * 1_000 > now ? time * 1_000 : now + Self.retryInterval
-        } else if !pending.isEmpty, pending.allSatisfy({ $0.revision == step.revision }) {
+        } else if !pending.isEmpty, pending.allSatisfy({ $0.revision >= step.change(of: $0.kind).revision }) {
             step.plan.dueAt = now + Self.resultInterval
         }
     }
@@ -269,7 +259,9 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
             let channel = PushRequest.Destination.channel(broadcast.channel.id)
             sendCard(.broadcast(broadcast), to: channel, request, in: &step, ids(broadcast))
         case .alert:
-            guard let snapshot = step.content?.notification else { return }
+            guard let snapshot = step.content?.notification,
+                step.change(of: .notification).revision > sent[snapshot.kind.rawValue]?.revision ?? 0
+            else { return }
             cancel(in: &step) { $0.kind == .notification }
             sendSnapshot(snapshot, in: &step, ids(nil))
         case .cancel(let request): cancel(in: &step) { $0.request == request }
@@ -341,14 +333,17 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
 
     // MARK: Other kinds
 
-    /// Sends the snapshots that are not those of the Live Activity: each revision once, with one push on its way.
+    /// Sends the snapshots that are not those of the Live Activity: each content once, with one push on its way.
     private mutating func sendSnapshots(in step: inout Step, _ ids: (ActivitySession.Broadcast?) -> APNsID) {
         let snapshots = step.content?.directSnapshots ?? []
-        let (isWithdrawn, revision, kinds) = (step.content == nil, step.revision, Set(snapshots.map(\.kind)))
+        let isWithdrawn = step.content == nil
+        var revisions: [SurfaceKind: Int64] = [:]
+        for snapshot in snapshots { revisions[snapshot.kind] = step.change(of: snapshot.kind).revision }
         cancel(in: &step) { push in
-            push.request == nil && (isWithdrawn || push.revision < revision && kinds.contains(push.kind))
+            push.request == nil && (isWithdrawn || push.revision < revisions[push.kind] ?? 0)
         }
         for snapshot in snapshots {
+            let revision = revisions[snapshot.kind] ?? 0
             let known = sent[snapshot.kind.rawValue, default: SentSnapshot()]
             let isPending = pending.contains { $0.kind == snapshot.kind && $0.request == nil }
             guard revision > max(known.revision, known.refused), !isPending else { continue }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LiveSurfaces
 internal import MartletCore
+internal import MartletOutbox
 
 /// The staleness of the surfaces of an app in the last minutes: the times from their changes until Apple accepted the
 /// pushes that show them.
@@ -90,5 +92,26 @@ struct SurfaceStaleness: Sendable {
     func lateSince(at now: Int64) -> Int64? {
         guard let late, late.minutes >= 2, recent(at: now) != nil else { return nil }
         return late.since
+    }
+}
+
+extension SurfaceSessionState {
+    /// Measures the times from changes of the surface until APNs accepted the pushes that show them.
+    ///
+    /// They have none of a phone that has reported something since the change, because the time would include the wait
+    /// for the report.
+    ///
+    /// - Parameter results: The results of earlier pushes, which are not recorded yet.
+    /// - Returns: The times by kind, in milliseconds.
+    func staleness(of results: [SessionResult]) -> [SurfaceKind: Int64] {
+        var times: [SurfaceKind: Int64] = [:]
+        for result in results where result.state == .delivered {
+            guard let push = pending.first(where: { $0.id == result.id }), let changedAt = push.changedAt else {
+                continue
+            }
+            let (time, overflows) = result.endedAt.subtractingReportingOverflow(changedAt)
+            if !overflows { times[push.kind] = max(0, time) }
+        }
+        return times
     }
 }

@@ -168,12 +168,14 @@ struct SurfaceStepBuilder {
 
     /// Adds the step that brings a content to the phone.
     private mutating func add(_ due: DueSession, _ content: SurfaceContent?, _ state: inout SurfaceSessionState) {
+        let last = ContentChange(of: due.surface)
         let builder: SurfacePushBuilder
         do throws(APIProblem) {
             builder = try SurfacePushBuilder(
                 surface: due.surface,
                 stored: due.installation,
                 attributesType: content?.attributesType ?? SurfaceActivityAttributes.attributesType,
+                notificationRevision: (content?.change(of: .notification, until: last) ?? last).revision,
                 apps: apps,
                 renderers: renderers,
                 now: now
@@ -302,7 +304,7 @@ struct SurfaceStepBuilder {
     /// Records a push to Live Activities on a channel.
     private mutating func record(_ send: SurfacePlan.Send, of surface: StoredSurface) {
         guard let timestamp = send.channelTimestamp else { return }
-        result.broadcasts[surface.number, default: SentBroadcasts()].add(send, of: surface.revision, at: timestamp)
+        result.broadcasts[surface.number, default: SentBroadcasts()].add(send, at: timestamp)
     }
 
     /// Builds a push; nil for one that cannot be built.

@@ -290,7 +290,7 @@ import Testing
         let app = try #require(await bench.relay.context.configuration.apps.first)
         let request = try SurfaceRequest(json, of: "order-7", in: app, at: bench.parts.now)
         // With the fingerprint of the readable content, as after damage.
-        var stored = try request.surface("order-7", of: "orders", by: "back end")
+        var stored = try request.surface("order-7", of: "orders", by: "back end", replacing: nil)
         stored.request = Array(#"{"snapshots":[{"kind":"hologram"}]}"#.utf8)
         _ = try await bench.parts.outbox.surfaces.put(stored, if: .none, limit: 9, at: bench.parts.now)
         let shown = await bench.ask("GET", Self.surface)

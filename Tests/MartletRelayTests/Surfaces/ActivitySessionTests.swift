@@ -47,7 +47,7 @@ struct ActivitySessionTests {
 
         mutating func settle(_ request: Int, _ result: SurfacePushResult) {
             session.record(report, at: now)
-            session.record(result, of: request, at: now)
+            session.record(result, of: request, at: now * 1_000)
         }
 
         /// Reports a card that runs, with its token.

@@ -58,11 +58,13 @@ extension ActivityWorld {
     /// A fault in the session's work, which the world must notice.
     enum PlantedFault: CaseIterable {
         case repeatsTimestamps, startsTwice, ignoresNewTokens, forgetsEnds, alwaysUrgent, ignoresUnregistered
-        case forgetsBroadcasts
+        case forgetsBroadcasts, repeatsContent
     }
 
     enum Event {
         case desire(isUrgent: Bool)
+        /// The surface changes, and what it shows does not.
+        case touch(isUrgent: Bool)
         case withdraw
         case user(Int)
         case setOnline(Bool)
@@ -86,7 +88,7 @@ extension ActivitySession.Absence {
         switch self {
         case .notAllowed: !phone.isAllowed
         case .declined, .startBudgetSpent, .neverConfirmed: !phone.cards.contains(where: \.isActive)
-        case .noStartToken, .refused, .alertsNotAllowed, .noDeviceToken, .notSent: false
+        case .noStartToken, .attributesFixed, .refused, .alertsNotAllowed, .noDeviceToken, .notSent: false
         }
     }
 }

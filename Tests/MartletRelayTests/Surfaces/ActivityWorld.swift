@@ -19,31 +19,33 @@ struct ActivityWorld {
     /// The same on a channel: the time between two broadcasts, and the time after which one is repeated.
     private static let channelQuiet: Int64 = 7_800
 
-    private let fault: PlantedFault?
+    let fault: PlantedFault?
     /// The channel of the surface; nil for a surface without one.
-    private let channel: SurfaceChannel?
+    let channel: SurfaceChannel?
     private let tell: ((String) -> Void)?
-    private var now = ActivityWorld.begin
+    private(set) var now = ActivityWorld.begin
     private var generator: SplitMix64
     /// The events to come, the next one last.
     private var agenda: [(time: Int64, event: Event)] = []
-    private var state = SurfaceSessionState()
+    private(set) var state = SurfaceSessionState()
     /// Whether the relay has a session of the surface; it has none once nothing is on the phone.
     private var hasSession = false
     /// Whether something has happened since the last step.
-    private var isDue = false
+    var isDue = false
     /// The time of the next step in seconds since 1970; nil to wait for a change.
     private var dueAt: Int64?
-    private var content: SurfaceContent?
+    var content: SurfaceContent?
     /// The time of the last change of the surface.
-    private var changedAt: Int64 = 0
+    var changedAt: Int64 = 0
     private var results: [SessionResult] = []
     private var budget: ActivityBudget
     private var stored: ReportedInstallation
     /// The reports that the app has not sent yet.
     private var reports: [Report] = []
     private var phone = PhoneModel()
-    private var generation = 0
+    var revision = 0
+    /// The revision with which the surface got its content.
+    var generation = 0
     private var isAppleUp = true
     private var isQuiet = false
     private var waiting: [APNsID: Push] = [:]
@@ -69,7 +71,7 @@ struct ActivityWorld {
         try settleDown()
     }
 
-    private func note(_ event: @autoclosure () -> String) { tell?("\(now) \(event())") }
+    func note(_ event: @autoclosure () -> String) { tell?("\(now) \(event())") }
 
     // MARK: The plan
 
@@ -108,6 +110,10 @@ struct ActivityWorld {
             }
         }
         for _ in 0..<Int.random(in: 0...4, using: &generator) { schedule(.withdraw, at: someTime()) }
+        for _ in 0..<Int.random(in: 0...20, using: &generator) {
+            let isUrgent = chance(0.4)
+            schedule(.touch(isUrgent: isUrgent), at: someTime())
+        }
         guard !isCalm else { return }
         for _ in 0..<Int.random(in: 0...12, using: &generator) {
             let choice = Int.random(in: 0..<10, using: &generator)
@@ -131,20 +137,10 @@ struct ActivityWorld {
         deliver(phone.age(at: now))
         switch event {
         case .desire(let isUrgent):
-            generation += 1
-            note("desired \(generation)\(isUrgent ? ", urgent" : "")")
-            content = .activity(generation, isUrgent: isUrgent, on: channel)
-            changedAt = now
+            desire(isUrgent: isUrgent)
             hasSession = true
-            isDue = true
-        case .withdraw:
-            note("withdrawn")
-            if content != nil {
-                generation += 1
-                changedAt = now
-            }
-            content = nil
-            isDue = true
+        case .touch(let isUrgent): try touch(isUrgent: isUrgent)
+        case .withdraw: withdraw()
         case .user(let choice): act(choice)
         case .setOnline(let isOnline):
             note("phone \(isOnline ? "online" : "offline")")
@@ -234,21 +230,10 @@ struct ActivityWorld {
         isDue = false
         if chance(0.01) { try restart() }
         var count = pushCount
-        let plan = state.step(
-            content,
-            revision: Int64(generation),
-            changedAt: changedAt * 1_000,
-            isWithdrawn: content == nil,
-            of: ReportedInstallation.surface,
-            on: stored.installation,
-            results: results,
-            at: now * 1_000,
-            within: &budget,
-            ids: { _ in
-                count += 1
-                return APNsID(randomBits: (count, 0))
-            }
-        )
+        let plan = takeStep { _ in
+            count += 1
+            return APNsID(randomBits: (count, 0))
+        }
         pushCount = count
         results = []
         for send in plan.sends { try perform(send) }
@@ -262,6 +247,21 @@ struct ActivityWorld {
         note("finished")
         state = SurfaceSessionState()
         hasSession = false
+    }
+
+    mutating func takeStep(_ ids: (ActivitySession.Broadcast?) -> APNsID) -> SurfacePlan {
+        state.step(
+            content,
+            revision: Int64(revision),
+            changedAt: changedAt * 1_000,
+            isWithdrawn: content == nil,
+            of: ReportedInstallation.surface,
+            on: stored.installation,
+            results: results,
+            at: now * 1_000,
+            within: &budget,
+            ids: ids
+        )
     }
 
     /// Replaces the state by that which a relay reads after a restart.
@@ -409,7 +409,7 @@ struct ActivityWorld {
         while let event = nextEvent(by: end) {
             if case .user(let choice) = event, choice != 9 { continue }
             switch event {
-            case .desire, .withdraw, .setOnline, .apple: continue
+            case .desire, .touch, .withdraw, .setOnline, .apple: continue
             case .user, .send, .settle, .report, .tick: try handle(event)
             }
         }

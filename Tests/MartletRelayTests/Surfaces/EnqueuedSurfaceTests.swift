@@ -85,6 +85,16 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a request knows the kinds that it leaves as they are`() async throws {
+        #expect(await bench.ask("PUT", Self.surface, Self.body()).status == 201)
+        _ = try await enqueue(Self.body(more: #","priority":5"#))
+        try await eventually("the surface is replaced") { await stored().json["priority"] == 5 }
+        let surface = try #require(try await bench.parts.outbox.surfaces.surface("order-7", of: "orders"))
+        let change = surface.content?.change(of: .widget, until: ContentChange(of: surface))
+        #expect(surface.revision == 2 && change?.revision == 1)
+        await bench.stop()
+    }
+
     /// Requests that break a rule, with the status of `PUT` and a part of the problem.
     private static let refused: [(body: String?, more: String, id: String, status: Int, problem: String)] = [
         ("{}", "", "order-7", 400, "to is missing"),

@@ -149,7 +149,7 @@ extension SurfaceContent {
             state: .active,
             surface: LiveActivitySurface(
                 title: "On its way",
-                body: "Two stops before you",
+                body: "\(revision) stops before you",
                 progress: 0.5,
                 deepLink: "shop://orders/7",
                 modeLabel: "Delivery",
@@ -162,6 +162,37 @@ extension SurfaceContent {
             attributesType: ReportedInstallation.attributesType,
             channel: channel
         )
+    }
+
+    /// Returns the content with a change of each snapshot, which is a JSON Merge Patch.
+    func merging(_ patch: JSONValue) throws -> SurfaceContent {
+        var content = self
+        content.snapshots = []
+        for snapshot in snapshots { content.snapshots.append(try SurfaceSnapshot(snapshot.json.merging(patch))) }
+        return content
+    }
+
+    /// Returns the content as it is stored in place of another one, which came with a change of the surface.
+    func stored(after old: SurfaceContent?, with change: ContentChange) -> SurfaceContent {
+        let surface = old.map { old in
+            StoredSurface(
+                number: 1,
+                revision: change.revision,
+                surface: MartletOutbox.Surface(
+                    app: "orders",
+                    id: ReportedInstallation.surface,
+                    caller: "back end",
+                    audience: .users(["anna"]),
+                    request: old.stored,
+                    fingerprint: []
+                ),
+                createdAt: 0,
+                changedAt: change.changedAt
+            )
+        }
+        var content = self
+        content.unchanged = content.unchangedKinds(of: surface)
+        return content
     }
 }
 

@@ -57,22 +57,26 @@ struct SurfaceBench {
 
     // MARK: The back end
 
-    /// States the content of a surface of the user anna, or of another audience.
+    /// States the content of a surface of the user anna, or of another audience, as the interface does.
     func put(
         _ title: String,
         for audience: SurfaceAudience = .users(["anna"]),
         kinds: [SurfaceKind] = [.liveActivity],
         on channel: SurfaceChannel? = nil,
+        isUrgent: Bool = true,
         endsAt: Int64? = nil
     ) async throws {
-        let request = Self.request(title, kinds: kinds, on: channel)
+        var content = try SurfaceContent(stored: Self.request(title, kinds: kinds, on: channel))
+        content.isUrgent = isUrgent
+        let stored = try await surfaces.surface(Self.surface, of: "orders")
+        content.unchanged = content.unchangedKinds(of: stored)
         let surface = MartletOutbox.Surface(
             app: "orders",
             id: Self.surface,
             caller: "back end",
             audience: audience,
-            request: request,
-            fingerprint: try SHA256.hash(request),
+            request: content.stored,
+            fingerprint: try content.fingerprint(),
             endsAt: endsAt,
             channel: channel?.id.rawValue
         )

@@ -111,7 +111,7 @@ struct SurfaceChannelTests {
         bench.isWithdrawn = false
         bench.show(nil)
         #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (bench.now + 6_900) * 1_000)
-        #expect(bench.state.account(of: nil, revision: bench.revision).map(\.state) == [.outdated])
+        #expect(bench.state.account(of: nil, changedBy: bench.last).map(\.state) == [.outdated])
         bench.isWithdrawn = true
         bench.now += 6_900
         bench.revision += 1
@@ -200,7 +200,7 @@ struct SurfaceChannelTests {
             state: .accepted
         )
         if let state { status.state = .ended(Outcome(state), at: 5) }
-        let accounts = bench.state.account(of: bench.content, revision: bench.revision, broadcast: status)
+        let accounts = bench.state.account(of: bench.content, changedBy: bench.last, broadcast: status)
         return try #require(accounts.first)
     }
 

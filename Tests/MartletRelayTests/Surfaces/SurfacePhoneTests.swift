@@ -65,6 +65,21 @@ import Testing
             }
         }
 
+        /// Changes the audience and the priority of a surface, and waits until the relay has considered the phone.
+        mutating func touch(_ title: String, on channel: SurfaceChannel? = nil) async throws {
+            let path = "/v1/apps/orders/surfaces/\(SurfaceBench.surface)/installations"
+            let before = await bench.relay.ask("GET", path).json["revision"]?.integerValue ?? 0
+            try await bench.put(title, for: .users(["anna", "bert"]), on: channel, isUrgent: false)
+            try await eventually("the phone is right") {
+                try await deliver()
+                let answer = await bench.relay.ask("GET", path).json
+                let account = answer["installations"]?.elements?.first?["kinds"]?["liveActivity"]
+                let isRight = account?["state"] == "current" || account?["state"] == "broadcast"
+                return isRight && account?["assumed-revision"]?.integerValue == before + 1
+                    && answer["spreading"] == false
+            }
+        }
+
         /// Delivers pushes until the cards on the screen have these headlines.
         mutating func expect(_ expected: [String]) async throws {
             try await eventually("the phone shows \(expected)") {
@@ -80,6 +95,7 @@ import Testing
         try await world.expect(["Packed"])
         try await world.bench.put("On its way")
         try await world.expect(["On its way"])
+        try await world.touch("On its way")
         try await world.bench.restart()
         try await world.bench.put("At the door")
         try await world.expect(["At the door"])
@@ -99,6 +115,7 @@ import Testing
         for title in ["On its way", "At the door"] {
             try await world.bench.put(title, on: channel)
             try await world.expect([title])
+            try await world.touch(title, on: channel)
         }
         // The phone misses a broadcast, which the channel does not store, and shows the next one.
         try await world.handle(.setOnline(false))

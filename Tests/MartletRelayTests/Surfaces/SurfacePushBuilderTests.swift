@@ -56,6 +56,7 @@ import Testing
         _ content: SurfacePlan.Send.Content,
         of kind: SurfaceKind = .liveActivity,
         surface id: String = "order-7",
+        notificationRevision: Int64 = 3,
         alertsPerDay: Int? = nil,
         quietHours: QuietHours? = nil,
         to destination: PushRequest.Destination? = nil,
@@ -68,6 +69,7 @@ import Testing
             surface: surface(id),
             stored: StoredInstallation(number: 7, revision: 1, installation: installation(bundleID: bundleID)),
             attributesType: "OrderAttributes",
+            notificationRevision: notificationRevision,
             apps: [app],
             renderers: [Lane(app: "orders", environment: .production): SnapshotRenderer(timeout: .seconds(30))],
             now: Self.now
@@ -190,6 +192,7 @@ import Testing
         let limit = try push(.notification, alertsPerDay: 2).alertLimit
         #expect(limit?.perDay == 2)
         #expect(try push(.notification, alertsPerDay: 2).alertLimit == limit)
+        #expect(try push(.notification, notificationRevision: 2, alertsPerDay: 2).alertLimit != limit)
         #expect(try push(.start(timestamp: Self.seconds), alertsPerDay: 2).alertLimit == nil)
     }
 

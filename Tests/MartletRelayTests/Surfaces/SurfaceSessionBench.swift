@@ -53,6 +53,11 @@ struct SurfaceSessionBench {
         step()
     }
 
+    /// Shows a content that is compared with the one before, as the relay stores it.
+    mutating func put(_ new: SurfaceContent) {
+        show(new.stored(after: content, with: last))
+    }
+
     mutating func report(_ reports: [ActivityWorld.Report]) throws {
         _ = try stored.apply(reports, ignoringTokensOf: nil, at: now)
         step()
@@ -66,8 +71,11 @@ struct SurfaceSessionBench {
 
     /// The account of a kind.
     func account(_ kind: SurfaceKind) throws -> SurfaceAccount {
-        try #require(state.account(of: content, revision: revision).first { $0.kind == kind })
+        try #require(state.account(of: content, changedBy: last).first { $0.kind == kind })
     }
+
+    /// The last change of the surface.
+    var last: ContentChange { ContentChange(revision: revision, changedAt: changedAt) }
 
     /// Returns the report of a card that a push has started.
     func card(_ token: String?) -> ActivityWorld.Report {
