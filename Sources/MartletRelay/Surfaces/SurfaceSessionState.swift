@@ -102,11 +102,11 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
             installation: installation,
             time: now / 1_000
         )
-        activity.record(
-            AssumedActivity.Report(of: surface, attributesType: content?.attributesType, in: installation),
-            at: step.time
-        )
+        let report = AssumedActivity.Report(of: surface, attributesType: content?.attributesType, in: installation)
+        activity.record(report, at: step.time)
         record(results)
+        // The app may have reported a card before the answer to its start was known.
+        if !results.isEmpty { activity.record(report, at: step.time) }
         unregistered.removeAll { known in !installation.tokens.values.contains { $0.token == known.token } }
         let change = step.change(of: .liveActivity)
         let desired = ActivitySession.Desired(

@@ -3,6 +3,7 @@
 import LiveSurfaces
 import MartletCore
 import MartletOutbox
+import MartletSimulator
 import TestSupport
 import Testing
 

@@ -26,6 +26,18 @@ struct SurfaceChannelTests {
         }
     }
 
+    @Test func `a card that is reported before the answer to its start is that of the start`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.report([.startToken("start")])
+        bench.show(.activity(1, on: channel))
+        let start = try #require(bench.plan.sends.first?.id)
+        bench.now += 2
+        try bench.report([bench.card(nil)])
+        #expect(try bench.account(.liveActivity).state == .sending)
+        bench.step([SessionResult(id: start, state: .delivered, status: 200, endedAt: bench.now * 1_000)])
+        #expect(try bench.account(.liveActivity).state == .current)
+    }
+
     @Test func `a change is one broadcast, and not a push to the card`() throws {
         var bench = SurfaceSessionBench()
         try bench.goLive(on: channel)

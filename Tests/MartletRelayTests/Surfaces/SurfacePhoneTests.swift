@@ -2,6 +2,7 @@
 
 import Foundation
 import MartletCore
+import MartletOutbox
 import MartletSimulator
 import TestSupport
 import Testing

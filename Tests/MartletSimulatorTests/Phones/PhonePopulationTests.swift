@@ -86,9 +86,10 @@ import Testing
         let changes = population.reports.map(\.change)
         #expect(changes.contains(["system-version": "26.1"]), "\(changes)")
         let tokens = changes.compactMap { $0["tokens"] }
-        let widgets = try #require(tokens.compactMap { $0["widgets"]?.stringValue }.first)
-        let control = try #require(tokens.compactMap { $0["controls"]?["pause"]?.stringValue }.first)
-        for hex in [widgets, control] {
+        let widgets = tokens.compactMap { $0["widgets"]?.stringValue }
+        let controls = tokens.compactMap { $0["controls"]?["pause"]?.stringValue }
+        #expect(widgets.count == 1 && controls.count == 1)
+        for hex in widgets + controls {
             let token = try DeviceToken(hex: hex)
             #expect(population.phone(of: token) == 1)
         }
