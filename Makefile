@@ -31,7 +31,7 @@ export PATH := $(HOMEBREW)/opt/openssl@3/bin:$(PATH):$(lastword $(wildcard $(HOM
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: demo fleet-demo people-demo surfaces-demo test first-push walks repeat cost simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package check-checks docs api phone release-notes traits clean help
+.PHONY: demo fleet-demo people-demo surfaces-demo surfaces-comparison test first-push walks repeat cost simulate sanitize fuzz lint format bench bench-compare screenshots unit package check-package check-checks docs api phone release-notes traits clean help
 
 demo: ## Build, start the APNs simulator, send pushes to it and show every response
 	@Scripts/prerequisites build
@@ -54,6 +54,11 @@ surfaces-demo: ## Keep a surface right on simulated phones, kill the relay, and 
 	@$(BUILD) --product martlet
 	@$(BUILD) --product MartletPhones
 	@Scripts/surfaces-demo $(PROGRAM)
+
+surfaces-comparison: ## Compare a relay with loops over tokens on simulated phones for 12 minutes; CHANGES=3 takes two
+	@Scripts/prerequisites build examples bench
+	@$(BUILD) --product martlet
+	@$(MARTLET_PYTHON) Scripts/surfaces-comparison $(PROGRAM) $(PHONES:%=--phones %) $(CHANGES:%=--changes %)
 
 test: ## Run all tests, including those with other programs, on the optimised build; CONFIGURATION=debug tests the other
 	@Scripts/prerequisites build test examples
@@ -169,4 +174,4 @@ clean: ## Remove all build products
 	@rm -rf .build .build-*
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)

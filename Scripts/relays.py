@@ -119,10 +119,11 @@ class Database:
 class Simulator:
     """A simulator in place of Apple, with the port of its APNs and that of its inbox."""
 
-    def __init__(self, martlet, stops):
+    def __init__(self, martlet, stops, *options, port=0):
         process = subprocess.Popen(
-            [martlet, "simulate", "--quiet", "--h2c", "--environment", "production", "--port", "0", "--channel-port", "0",
-             "--inbox-port", "0", "--keep", "10000000"], stdout=subprocess.PIPE, text=True)
+            [martlet, "simulate", "--quiet", "--h2c", "--environment", "production", "--port", str(port),
+             "--channel-port", "0", "--inbox-port", "0", "--keep", "10000000", *options],
+            stdout=subprocess.PIPE, text=True)
         stops.append(process.kill)
         output = ""
         for line in process.stdout:
@@ -133,11 +134,17 @@ class Simulator:
             int(re.search(rf"{label} http://localhost:(\d+)", output)[1]) for label in ("Simulated APNs at", "Inbox:"))
 
     def set_faults(self, *rules, seed=0):
+        self.ask("PUT", "/api/v1/chaos", {"rules": rules, "seed": seed})
+
+    def ask(self, method, path, body=None):
+        """Returns the JSON of the answer to a request with a body of JSON; None for no body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.inbox, timeout=60)
-        connection.request("PUT", "/api/v1/chaos", json.dumps({"rules": rules, "seed": seed}))
+        connection.request(method, path, body and json.dumps(body))
         answer = connection.getresponse()
-        if answer.status != 200:
-            sys.exit(f"{NAME}: the simulator answers {answer.status}: {answer.read().decode()}")
+        text = answer.read().decode()
+        if answer.status not in (200, 204):
+            sys.exit(f"{NAME}: the simulator answers {answer.status} to {method} {path}: {text}")
+        return json.loads(text) if text else None
 
     def pushes(self):
         """Yields the pushes of the inbox, the newest first."""

@@ -15,7 +15,7 @@ struct SurfaceJudge: Sendable {
     /// Expects content of a surface from a time; nil for its end.
     mutating func expect(_ surface: String, _ content: JSONValue?, since time: Int64) {
         let idle = idleSurfaces.removeValue(forKey: surface) ?? JudgedSurface()
-        surfaces[surface, default: idle].expect(content?.withSortedMembers, since: time)
+        surfaces[surface, default: idle].expect(content?.normalized, since: time)
     }
 
     /// Judges the time up to now by the state that it had, and then takes the new state.
@@ -35,7 +35,7 @@ struct SurfaceJudge: Sendable {
         account.staleSurfaces = 0
         account.strandedCards = 0
         for name in Set(surfaces.keys).union(shown.keys) {
-            let contents = (shown[name] ?? []).map { $0.shown.withSortedMembers }
+            let contents = (shown[name] ?? []).map { $0.shown.normalized }
             var surface = surfaces[name] ?? idleSurfaces.removeValue(forKey: name) ?? JudgedSurface()
             surface.judge(until: now, reachableSince: reachableSince, &account)
             surface.show(contents, at: now, &account)
@@ -124,14 +124,17 @@ struct JudgedSurface: Sendable {
 }
 
 extension JSONValue {
-    /// The value with the members of all objects sorted by name, so that equal content compares as equal.
-    fileprivate var withSortedMembers: JSONValue {
+    /// The value with the members of all objects sorted by name, and the shortest text of each number, so that equal
+    /// content compares as equal.
+    fileprivate var normalized: JSONValue {
         switch self {
-        case .array(let elements): .array(elements.map(\.withSortedMembers))
+        case .array(let elements): .array(elements.map(\.normalized))
         case .object(let members):
             .object(
-                members.map { Member($0.name, $0.value.withSortedMembers) }.sorted { $0.name < $1.name }
+                members.map { Member($0.name, $0.value.normalized) }.sorted { $0.name < $1.name }
             )
+        // Double precision would change large integers.
+        case .number(let number) where number.integerValue == nil: .double(number.doubleValue) ?? self
         case .null, .bool, .number, .string: self
         }
     }

@@ -29,6 +29,15 @@ import Testing
         #expect(bench.phone.account.longestStaleness == .seconds(40))
     }
 
+    @Test func `a number with another text is the same content`() throws {
+        var bench = PhoneBench()
+        let half = try #require(JSONNumber(0.5))
+        let content = try JSONReader.read(Array(#"{"whole": 1.0, "half": 5e-1}"#.utf8))
+        bench.expect(content)
+        bench.start("order-1", ["whole": 1, "half": .number(half)])
+        #expect(bench.phone.account.staleSurfaces == 0)
+    }
+
     @Test func `staleness begins when the card disappears`() throws {
         var bench = PhoneBench()
         bench.expect(["n": 1])
