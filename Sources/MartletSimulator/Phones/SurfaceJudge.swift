@@ -133,9 +133,9 @@ extension JSONValue {
             .object(
                 members.map { Member($0.name, $0.value.normalized) }.sorted { $0.name < $1.name }
             )
-        // Double precision would change large integers.
-        case .number(let number) where number.integerValue == nil: .double(number.doubleValue) ?? self
-        case .null, .bool, .number, .string: self
+        case .number(let number):
+            if let whole = number.wholeValue { .integer(whole) } else { .double(number.doubleValue) ?? self }
+        case .null, .bool, .string: self
         }
     }
 }

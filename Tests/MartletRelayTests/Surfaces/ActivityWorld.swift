@@ -54,6 +54,8 @@ struct ActivityWorld {
     private var urgentUpdates: [Int64] = []
     private var starts: [Int64] = []
     private var knownDead: Set<String> = []
+    /// The card whose new tokens are ignored as a planted fault.
+    private var ignoredCard: String?
 
     init(seed: UInt64, fault: PlantedFault? = nil, tell: ((String) -> Void)? = nil) {
         generator = SplitMix64(state: seed)
@@ -219,9 +221,8 @@ struct ActivityWorld {
             case .gone, .allowed, .allGone: break
             }
         }
-        let knownID: String? =
-            if fault == .ignoresNewTokens, case .live(let card) = state.activity.assumed.phase { card.id } else { nil }
-        if try stored.apply(sent, ignoringTokensOf: knownID, at: now) { isDue = true }
+        if fault == .ignoresNewTokens, case .live(let card) = state.activity.assumed.phase { ignoredCard = card.id }
+        if try stored.apply(sent, ignoringTokensOf: ignoredCard, at: now) { isDue = true }
     }
 
     // MARK: Steps
