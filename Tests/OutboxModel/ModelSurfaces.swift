@@ -134,7 +134,7 @@ struct SurfaceModel: Sendable {
 
     func unfinished(limit: Int) -> [StoredSurface] {
         let unfinished = surfaces.filter { $0.cursor != nil }
-        return unfinished.sorted { ($0.changedAt, $0.number) < ($1.changedAt, $1.number) }.ends(limit: limit)
+        return unfinished.turns(of: \.surface.app, by: { ($0.changedAt, $0.number) }, limit: limit)
     }
 
     mutating func end(withdrawnBefore time: Int64, at now: Int64, limit: Int) -> Int {
@@ -225,11 +225,8 @@ struct SurfaceModel: Sendable {
         }
     }
 
-    /// The events in their order: their numbers, and those of their installations.
-    func oldestEvents(limit: Int) -> [(number: Int64, installation: Int64)] {
-        let all = events.map { (number: $0.value, installation: $0.key) }
-        return Array(all.sorted { $0.number < $1.number }.prefix(limit))
-    }
+    /// The events: their numbers, and those of their installations.
+    var allEvents: [(number: Int64, installation: Int64)] { events.map { (number: $0.value, installation: $0.key) } }
 
     private mutating func record(_ installation: Int64) {
         lastEvent += 1
@@ -343,9 +340,23 @@ extension OutboxModel {
 }
 
 extension Array {
-    /// Returns the elements, or half of the limit from each end if there are more.
-    fileprivate func ends(limit: Int) -> [Element] {
-        count <= limit ? self : Array(prefix(limit - limit / 2) + suffix(limit / 2))
+    /// Returns elements of which apps take turns, in the order of the turns: an app gives its oldest element, its
+    /// newest one, the next oldest one and so on. Of elements with the same turn the oldest one is first.
+    fileprivate func turns(
+        of app: (Element) -> String,
+        by time: (Element) -> (Int64, Int64),
+        limit: Int
+    ) -> [Element] {
+        var turns: [(turn: Int, element: Element)] = []
+        for elements in Dictionary(grouping: self, by: app).values {
+            var rest = elements.sorted { time($0) < time($1) }[...]
+            for turn in elements.indices {
+                guard let element = turn % 2 == 0 ? rest.popFirst() : rest.popLast() else { break }
+                turns.append((turn, element))
+            }
+        }
+        turns.sort { $0.turn == $1.turn ? time($0.element) < time($1.element) : $0.turn < $1.turn }
+        return turns.prefix(limit).map(\.element)
     }
 }
 
@@ -412,11 +423,13 @@ struct ModelSurfaces: SurfaceStore {
 
     func installationEvents(limit: Int) -> [InstallationEvent] {
         disk.model.withLock { model in
-            model.surfaces.oldestEvents(limit: limit).compactMap { event in
+            let events = model.surfaces.allEvents.compactMap { event in
                 model.installations.installation(event.installation).map {
                     InstallationEvent(number: event.number, installation: $0)
                 }
             }
+            return events.turns(of: \.installation.installation.app, by: { ($0.number, $0.number) }, limit: limit)
+                .sorted { $0.number < $1.number }
         }
     }
 
@@ -428,10 +441,8 @@ struct ModelSurfaces: SurfaceStore {
 
     func dueSessions(at now: Int64, limit: Int) -> [DueSession] {
         let due = disk.model.withLock { $0.sessions { session in session.dueAt.map { $0 <= now } ?? false } }
-        let order = due.sorted {
-            ($0.session.dueAt ?? 0, $0.session.number) < ($1.session.dueAt ?? 0, $1.session.number)
-        }
-        return order.ends(limit: limit)
+        func place(_ due: DueSession) -> (Int64, Int64) { (due.session.dueAt ?? 0, due.session.number) }
+        return due.turns(of: \.surface.surface.app, by: place, limit: limit).sorted { place($0) < place($1) }
     }
 
     func store(_ steps: [SessionStep], at now: Int64) -> StoredSteps {

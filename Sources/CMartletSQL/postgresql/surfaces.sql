@@ -114,47 +114,76 @@ BEGIN
     ) e WHERE a.number = e.app;
 END $$;
 
--- Carries out a request of a back end with the values of martlet.put_surface, and removes it if the change is `changed`
--- or `unchanged`. Returns nothing for a request that was removed before.
-CREATE FUNCTION martlet.carry_out_surface_request(
-    p_number bigint, p_audience_kind text, p_audience text, p_users text[], p_fingerprint bytea, p_request bytea,
-    p_ends_at bigint, p_channel text, p_limit bigint, p_now bigint
-) RETURNS TABLE (result text, surface martlet.surface) LANGUAGE plpgsql
+-- Carries out requests of back ends with the values of martlet.put_surface, those of an app in the order of their
+-- numbers, and removes each whose change is `changed` or `unchanged`. Returns the changes with the places of their
+-- requests, from 1: none for a request that was removed before, or that follows a refused one about the same surface,
+-- which must be removed first.
+CREATE FUNCTION martlet.carry_out_surface_requests(
+    p_numbers bigint[], p_audience_kinds text[], p_audiences text[], p_fingerprints bytea[], p_requests bytea[],
+    p_ends_at bigint[], p_channels text[], p_limit bigint, p_now bigint
+) RETURNS TABLE (place integer, result text, surface martlet.surface) LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
 DECLARE
-    asked martlet.surface_request;
+    asked record;
     change record;
+    -- The app and the identifier of each surface with a refused request.
+    refused text[] := '{}';
 BEGIN
-    SELECT r.* INTO asked FROM martlet.surface_request r WHERE r.number = p_number FOR UPDATE;
-    IF asked.number IS NULL THEN RETURN; END IF;
-    IF asked.request IS NULL THEN
-        SELECT * INTO change FROM martlet.withdraw_surface(
-            asked.app, asked.surface, asked.is_absent, asked.revision, p_now
-        );
-    ELSE
-        SELECT * INTO change FROM martlet.put_surface(
-            asked.app, asked.surface, asked.caller, p_audience_kind, p_audience, p_users, p_fingerprint, p_request,
-            p_ends_at, p_channel, asked.is_absent, asked.revision, p_limit, p_now
-        );
-    END IF;
-    IF change.result IN ('changed', 'unchanged') THEN
-        DELETE FROM martlet.surface_request r WHERE r.number = p_number;
-    END IF;
-    RETURN QUERY SELECT change.result, change.surface;
+    PERFORM 1 FROM martlet.surface_request r WHERE r.number = ANY (p_numbers) ORDER BY r.number FOR UPDATE;
+    -- The locks of all requests first, each kind in its order, as the functions that change one surface take them.
+    PERFORM 1 FROM martlet.surface s WHERE s.number = ANY (ARRAY(
+        SELECT o.number FROM martlet.surface_request r
+        JOIN martlet.surface o ON o.id = r.surface AND o.app = r.app WHERE r.number = ANY (p_numbers)
+    )) ORDER BY s.number FOR NO KEY UPDATE;
+    PERFORM pg_advisory_xact_lock(1298232183, u.app::integer) FROM (
+        SELECT DISTINCT r.app FROM martlet.surface_request r
+        WHERE r.number = ANY (p_numbers) AND r.request IS NOT NULL ORDER BY r.app
+    ) u;
+    FOR asked IN
+        SELECT r.*, array_position(p_numbers, r.number) AS place FROM martlet.surface_request r
+        WHERE r.number = ANY (p_numbers) ORDER BY r.app, r.number
+    LOOP
+        CONTINUE WHEN concat_ws(' ', asked.app, asked.surface) = ANY (refused);
+        IF asked.request IS NULL THEN
+            SELECT * INTO change FROM martlet.withdraw_surface(
+                asked.app, asked.surface, asked.is_absent, asked.revision, p_now
+            );
+        ELSE
+            SELECT * INTO change FROM martlet.put_surface(
+                asked.app, asked.surface, asked.caller, p_audience_kinds[asked.place], p_audiences[asked.place],
+                CASE WHEN p_audience_kinds[asked.place] = 'users'
+                    THEN ARRAY(SELECT json_array_elements_text(p_audiences[asked.place]::json)) ELSE '{}' END,
+                p_fingerprints[asked.place], p_requests[asked.place], p_ends_at[asked.place], p_channels[asked.place],
+                asked.is_absent, asked.revision, p_limit, p_now
+            );
+        END IF;
+        IF change.result IN ('changed', 'unchanged') THEN
+            DELETE FROM martlet.surface_request r WHERE r.number = asked.number;
+        ELSE
+            refused := refused || concat_ws(' ', asked.app, asked.surface);
+        END IF;
+        RETURN QUERY SELECT asked.place, change.result, change.surface;
+    END LOOP;
 END $$;
 
--- Refuses a request of a back end, which gets an outcome as a refused push does, and returns its time of creation;
--- returns nothing for a request that was removed before.
-CREATE FUNCTION martlet.refuse_surface_request(
-    p_number bigint, p_is_production boolean, p_status bigint, p_reason text, p_now bigint
-) RETURNS SETOF bigint LANGUAGE sql AS $$
-    WITH refused AS (DELETE FROM martlet.surface_request r WHERE r.number = p_number RETURNING r.*)
-    INSERT INTO martlet.outcome (
-        apns_id, app, is_production, state, status, reason, attempts, unknown_tries, accepted_at, ended_at
+-- Refuses requests of back ends, each of which gets an outcome as a refused push does, and returns their numbers with
+-- their times of creation; without those that were removed before.
+CREATE FUNCTION martlet.refuse_surface_requests(
+    p_numbers bigint[], p_are_production boolean[], p_statuses bigint[], p_reasons text[], p_now bigint
+) RETURNS TABLE (number bigint, created_at bigint) LANGUAGE sql
+{index_settings} AS $$
+    WITH refused AS (
+        DELETE FROM martlet.surface_request r
+        USING unnest(p_numbers, p_are_production, p_statuses, p_reasons) AS u (number, is_production, status, reason)
+        WHERE r.number = u.number RETURNING r.number, r.id, r.app, r.created_at, u.is_production, u.status, u.reason
+    ), ended AS (
+        INSERT INTO martlet.outcome (
+            apns_id, app, is_production, state, status, reason, attempts, unknown_tries, accepted_at, ended_at
+        )
+        SELECT f.id, f.app, f.is_production, 'refused', f.status, f.reason, 0, 0, f.created_at, p_now FROM refused f
     )
-    SELECT r.id, r.app, p_is_production, 'refused', p_status, p_reason, 0, 0, r.created_at, p_now FROM refused r
-    RETURNING accepted_at
+    SELECT f.number, f.created_at FROM refused f
 $$;
 
 -- Withdraws surfaces whose end has passed, and deletes those that were withdrawn before a time and have no sessions;
@@ -217,6 +246,35 @@ BEGIN
         AND NOT EXISTS (SELECT FROM martlet.surface_session o WHERE o.surface = s.number);
 END $$;
 
+-- Returns rows that wait for the relay, from the first to the last: those of a table with a condition whose `p_time` is
+-- not after a limit. The apps take turns, so that many rows of one do not delay another, and the turns of an app go to
+-- its oldest row, its newest one, the next oldest one and so on.
+--
+-- The statement is planned for each call, because an app without such rows may have thousands of them later. It reads
+-- at most `p_oldest` and `p_newest` entries of an index for each app, and returns at most `p_oldest + p_newest` rows.
+CREATE FUNCTION martlet.waiting_rows(
+    p_table text, p_condition text, p_time text, p_until bigint, p_oldest bigint, p_newest bigint
+) RETURNS TABLE (waiting bigint, turn bigint, since bigint) LANGUAGE plpgsql
+{index_settings} SET jit = off AS $$
+BEGIN
+    RETURN QUERY EXECUTE format(
+        $query$
+        SELECT w.number, min(w.turn) AS turn, min(w.since) AS since
+        FROM martlet.app a CROSS JOIN LATERAL (
+            (
+                SELECT r.number, r.%3$I AS since, 2 * row_number() OVER (ORDER BY r.%3$I, r.number) - 1 AS turn
+                FROM martlet.%1$I r WHERE r.app = a.number AND %2$s AND r.%3$I <= $1
+                ORDER BY r.%3$I, r.number LIMIT $2
+            ) UNION ALL (
+                SELECT r.number, r.%3$I, 2 * row_number() OVER (ORDER BY r.%3$I DESC, r.number DESC)
+                FROM martlet.%1$I r WHERE r.app = a.number AND %2$s AND r.%3$I <= $1
+                ORDER BY r.%3$I DESC, r.number DESC LIMIT $3
+            )
+        ) w GROUP BY w.number ORDER BY turn, since, w.number LIMIT $2 + $3
+        $query$, p_table, p_condition, p_time
+    ) USING p_until, p_oldest, p_newest;
+END $$;
+
 -- Locks sessions in their order.
 CREATE FUNCTION martlet.lock_sessions(p_numbers bigint[]) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
@@ -229,8 +287,9 @@ END $$;
 CREATE FUNCTION martlet.set_sessions(
     p_surfaces bigint[], p_revisions bigint[], p_installations bigint[], p_now bigint
 ) RETURNS void LANGUAGE sql AS $$
-    INSERT INTO martlet.surface_session AS s (surface, installation, revision, due_at)
-    SELECT u.surface, u.installation, u.revision, p_now
+    INSERT INTO martlet.surface_session AS s (surface, installation, app, revision, due_at)
+    SELECT u.surface, u.installation, (SELECT o.app FROM martlet.surface o WHERE o.number = u.surface), u.revision,
+        p_now
     FROM unnest(p_surfaces, p_revisions, p_installations) AS u (surface, revision, installation)
     ON CONFLICT (surface, installation)
     DO UPDATE SET revision = excluded.revision, version = s.version + 1, due_at = least(s.due_at, p_now)
@@ -355,8 +414,8 @@ BEGIN
     UPDATE martlet.surface_session s SET version = s.version + 1, due_at = least(s.due_at, (
         SELECT i.changed_at FROM martlet.installation i WHERE i.number = s.installation
     )) WHERE s.installation = ANY (p_installations);
-    INSERT INTO martlet.installation_event (installation)
-    SELECT i.number FROM martlet.installation i
+    INSERT INTO martlet.installation_event (installation, app)
+    SELECT i.number, i.app FROM martlet.installation i
     WHERE i.number = ANY (p_installations)
         AND EXISTS (SELECT FROM martlet.app a WHERE a.number = i.app AND a.surfaces > 0)
     ORDER BY i.number

@@ -349,7 +349,8 @@ CREATE INDEX surface_app ON martlet.surface (app, number);
 CREATE INDEX surface_installation ON martlet.surface (app, audience) WHERE audience_kind = 'installation';
 CREATE INDEX surface_matching ON martlet.surface (app, number)
     WHERE audience_kind = 'matching' AND withdrawn_at IS NULL;
-CREATE INDEX surface_unfinished ON martlet.surface (changed_at, number) WHERE cursor IS NOT NULL;
+-- By app first, because apps take turns in the work of the relay.
+CREATE INDEX surface_unfinished ON martlet.surface (app, changed_at, number) WHERE cursor IS NOT NULL;
 CREATE INDEX surface_end ON martlet.surface (ends_at) WHERE ends_at IS NOT NULL AND withdrawn_at IS NULL;
 CREATE UNIQUE INDEX surface_channel ON martlet.surface (app, channel)
     WHERE channel IS NOT NULL AND withdrawn_at IS NULL;
@@ -368,6 +369,7 @@ CREATE TABLE martlet.surface_request (
     is_absent boolean NOT NULL, revision bigint,
     created_at bigint NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
+CREATE INDEX surface_request_app ON martlet.surface_request (app, number);
 
 -- The users of audiences, by whom the surfaces of an installation are found.
 CREATE TABLE martlet.surface_user (
@@ -384,6 +386,7 @@ CREATE TABLE martlet.surface_session (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     surface bigint NOT NULL REFERENCES martlet.surface,
     installation bigint NOT NULL REFERENCES martlet.installation ON DELETE CASCADE,
+    app bigint NOT NULL,
     revision bigint NOT NULL,
     version bigint NOT NULL DEFAULT 0,
     -- The JSON of the relay's decisions, which the database does not interpret.
@@ -397,7 +400,7 @@ CREATE TABLE martlet.surface_session (
 ) WITH (
     autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0
 );
-CREATE INDEX surface_session_due ON martlet.surface_session (due_at, number) WHERE due_at IS NOT NULL;
+CREATE INDEX surface_session_due ON martlet.surface_session (app, due_at, number) WHERE due_at IS NOT NULL;
 CREATE INDEX surface_session_installation ON martlet.surface_session (installation);
 -- For the sessions that have left the audience of a surface.
 CREATE INDEX surface_session_revision ON martlet.surface_session (surface, revision);
@@ -406,5 +409,7 @@ CREATE INDEX surface_session_revision ON martlet.surface_session (surface, revis
 -- increases with each change.
 CREATE TABLE martlet.installation_event (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    installation bigint NOT NULL UNIQUE REFERENCES martlet.installation ON DELETE CASCADE
+    installation bigint NOT NULL UNIQUE REFERENCES martlet.installation ON DELETE CASCADE,
+    app bigint NOT NULL
 );
+CREATE INDEX installation_event_app ON martlet.installation_event (app, number);

@@ -190,7 +190,8 @@ CREATE TABLE surface (
 CREATE INDEX surface_app ON surface (app, number);
 CREATE INDEX surface_audience ON surface (app, withdrawn_at, audience_kind, number);
 CREATE INDEX surface_installation ON surface (app, audience) WHERE audience_kind = 'installation';
-CREATE INDEX surface_unfinished ON surface (changed_at, number) WHERE cursor IS NOT NULL;
+-- By app first, because apps take turns in the work of the relay.
+CREATE INDEX surface_unfinished ON surface (app, changed_at, number) WHERE cursor IS NOT NULL;
 CREATE INDEX surface_end ON surface (ends_at, number) WHERE withdrawn_at IS NULL AND ends_at IS NOT NULL;
 CREATE UNIQUE INDEX surface_channel ON surface (app, channel) WHERE channel IS NOT NULL AND withdrawn_at IS NULL;
 CREATE INDEX surface_withdrawal ON surface (withdrawn_at, number) WHERE withdrawn_at IS NOT NULL;
@@ -216,6 +217,7 @@ END;
 -- that of their session.
 CREATE TABLE surface_session (
     number INTEGER PRIMARY KEY AUTOINCREMENT, surface INTEGER NOT NULL, installation INTEGER NOT NULL,
+    app INTEGER NOT NULL,
     -- That of the surface when the installation was in its audience last; 0 once it has left it.
     revision INTEGER NOT NULL,
     version INTEGER NOT NULL,
@@ -228,13 +230,14 @@ CREATE TABLE surface_session (
     due_at INTEGER,
     UNIQUE (surface, installation)
 );
-CREATE INDEX surface_session_due ON surface_session (due_at, number) WHERE due_at IS NOT NULL;
+CREATE INDEX surface_session_due ON surface_session (app, due_at, number) WHERE due_at IS NOT NULL;
 CREATE INDEX surface_session_installation ON surface_session (installation);
 CREATE INDEX surface_session_revision ON surface_session (surface, revision);
 -- The installations whose audiences may have changed. A change gives the event of an installation a greater number.
 CREATE TABLE installation_event (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, installation INTEGER NOT NULL UNIQUE
+    number INTEGER PRIMARY KEY AUTOINCREMENT, installation INTEGER NOT NULL UNIQUE, app INTEGER NOT NULL
 );
+CREATE INDEX installation_event_app ON installation_event (app, number);
 -- Inserting an installation here makes its sessions due, at the time of its last change, and records an event while its
 -- app has surfaces.
 CREATE VIEW installation_change AS SELECT number AS installation FROM installation;
@@ -242,7 +245,7 @@ CREATE TRIGGER installation_change_insertion INSTEAD OF INSERT ON installation_c
     UPDATE surface_session SET version = version + 1, due_at = (
         SELECT min(changed_at, coalesce(due_at, changed_at)) FROM installation WHERE number = new.installation
     ) WHERE installation = new.installation;
-    INSERT OR REPLACE INTO installation_event (installation) SELECT number FROM installation i
+    INSERT OR REPLACE INTO installation_event (installation, app) SELECT number, app FROM installation i
         WHERE number = new.installation
             AND EXISTS (SELECT 1 FROM app WHERE number = i.app AND surfaces > 0);
 END;

@@ -7,15 +7,22 @@ internal import MartletPostgreSQL
 extension PostgreSQLSurfaces {
     var enqueued: (any EnqueuedSurfaceStore)? { self }
 
-    func enqueuedSurfaces(limit: Int) async throws(OutboxError) -> [EnqueuedSurface] {
-        try await outbox.connections.query(
+    func enqueuedSurfaces(of app: String?, limit: Int) async throws(OutboxError) -> [EnqueuedSurface] {
+        var condition = "true"
+        if let app {
+            let number = try await outbox.apps.number(of: app)
+            condition = "r.app = \(number)"
+        }
+        // Without the newest ones, because the order of an app's requests matters.
+        return try await outbox.connections.query(
             .maintaining,
             """
             SELECT r.number, r.id, a.name, r.surface, r.caller, r.request
-            FROM (SELECT * FROM martlet.surface_request ORDER BY number LIMIT $1) r
+            FROM \(Self.waiting("surface_request", condition, "number")) w
+            CROSS JOIN LATERAL (SELECT q.* FROM martlet.surface_request q WHERE q.number = w.waiting LIMIT 1) r
             JOIN martlet.app a ON a.number = r.app ORDER BY r.number
             """,
-            [.integer(Int64(limit))]
+            [.integer(.max), .integer(Int64(limit)), .integer(0)]
         ) { rows in
             rows.all.compactMap { row in
                 APNsID(bytes: row.bytes(at: 1)).map { id in
@@ -33,45 +40,74 @@ extension PostgreSQLSurfaces {
     }
 
     func carryOut(
-        _ request: EnqueuedSurface,
-        with surface: Surface?,
+        _ requests: [CheckedSurface],
         limit: Int,
         at now: Int64
-    ) async throws(OutboxError) -> SurfaceChange? {
-        let audience = surface?.audience.columns
-        let users: [String] = surface?.audience.userNames ?? []
-        return try await change(
-            "carry_out_surface_request(\(Parameter.places(10)))",
+    ) async throws(OutboxError) -> [SurfaceChange?] {
+        guard !requests.isEmpty else { return [] }
+        let surfaces = requests.map(\.surface)
+        let audiences = surfaces.map { $0?.audience.columns }
+        let apps = requests.map(\.request.app)
+        return try await outbox.connections.query(
+            .maintaining,
+            """
+            SELECT \(SurfaceRow.columns), c.result, c.place
+            FROM martlet.carry_out_surface_requests(\(Parameter.places(9))) c
+            CROSS JOIN LATERAL (SELECT (c.surface).*) s
+            """,
             [
-                .integer(request.number), .text(audience?.kind), .text(audience?.text), .texts(users),
-                .bytes(surface?.fingerprint), .bytes(surface?.request), .integer(surface?.endsAt),
-                .text(surface?.channel), .integer(Int64(limit)), .integer(now),
-            ],
-            of: request.app
-        )
+                .integers(requests.map(\.request.number)), .texts(audiences.map { $0?.kind }),
+                .texts(audiences.map { $0?.text }), .byteLists(surfaces.map { $0?.fingerprint }),
+                .byteLists(surfaces.map { $0?.request }), .integers(surfaces.map { $0?.endsAt }),
+                .texts(surfaces.map { $0?.channel }), .integer(Int64(limit)), .integer(now),
+            ]
+        ) { rows in
+            var changes = [SurfaceChange?](repeating: nil, count: apps.count)
+            for row in rows.all {
+                let index = Int(row.integer(at: 16)) - 1
+                guard changes.indices.contains(index) else { continue }
+                changes[index] = SurfaceChange(row, app: apps[index])
+            }
+            return changes
+        }
     }
 
-    func refuse(
-        _ request: EnqueuedSurface,
-        with outcome: Outcome,
-        in environment: PushEnvironment,
-        at now: Int64
-    ) async throws(OutboxError) -> PushStatus? {
+    func refuse(_ refusals: [RefusedSurface], at now: Int64) async throws(OutboxError) -> [PushStatus] {
+        guard !refusals.isEmpty else { return [] }
         let createdAt = try await outbox.connections.query(
             .maintaining,
-            "SELECT * FROM martlet.refuse_surface_request(\(Parameter.places(5)))",
+            "SELECT * FROM martlet.refuse_surface_requests(\(Parameter.places(5)))",
             [
-                .integer(request.number), .flag(environment.isProduction), .integer(outcome.status.map { Int64($0) }),
-                .text(outcome.reason), .integer(now),
+                .integers(refusals.map(\.request.number)), .flags(refusals.map(\.environment.isProduction)),
+                .integers(refusals.map { $0.outcome.status.map { Int64($0) } }),
+                .texts(refusals.map(\.outcome.reason)), .integer(now),
             ]
-        ) { rows in rows.first?.integer(at: 0) }
-        return createdAt.map { time in
-            PushStatus(
-                id: request.id,
-                lane: Lane(app: request.app, environment: environment),
-                acceptedAt: time,
-                state: .ended(outcome, at: now)
-            )
+        ) { rows in
+            Dictionary(rows.all.map { ($0.integer(at: 0), $0.integer(at: 1)) }) { first, _ in first }
+        }
+        return refusals.compactMap { refusal in
+            createdAt[refusal.request.number].map { time in
+                PushStatus(
+                    id: refusal.request.id,
+                    lane: Lane(app: refusal.request.app, environment: refusal.environment),
+                    acceptedAt: time,
+                    state: .ended(refusal.outcome, at: now)
+                )
+            }
+        }
+    }
+}
+
+extension SurfaceChange {
+    /// Reads the columns ``SurfaceRow/columns``, which are null for an unknown surface, and the result.
+    init(_ row: Row, app: String) {
+        let stored = row.optionalInteger(at: 0) == nil ? nil : StoredSurface(row, app: app)
+        switch (row.text(at: 15), stored) {
+        case ("changed", let stored?): self = .changed(stored)
+        case ("unchanged", let stored?): self = .unchanged(stored)
+        case ("channel-in-use", let other?): self = .channelInUse(by: other.surface.id)
+        case ("full", _): self = .full
+        default: self = .refused(stored)
         }
     }
 }

@@ -51,7 +51,7 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     }
 
     /// Calls a function that changes a surface; returns nil if it returns no row.
-    func change(
+    private func change(
         _ call: String,
         _ parameters: [Parameter],
         of app: String
@@ -62,18 +62,7 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
             SELECT \(SurfaceRow.columns), c.result FROM martlet.\(call) c CROSS JOIN LATERAL (SELECT (c.surface).*) s
             """,
             parameters
-        ) { (rows) -> SurfaceChange? in
-            guard let row = rows.first else { return nil }
-            // The columns of an unknown surface are null.
-            let stored = row.optionalInteger(at: 0) == nil ? nil : StoredSurface(row, app: app)
-            switch (row.text(at: 15), stored) {
-            case ("changed", let stored?): return .changed(stored)
-            case ("unchanged", let stored?): return .unchanged(stored)
-            case ("channel-in-use", let other?): return .channelInUse(by: other.surface.id)
-            case ("full", _): return .full
-            default: return .refused(stored)
-            }
-        }
+        ) { rows in rows.first.map { SurfaceChange($0, app: app) } }
     }
 
     func removeUser(
@@ -167,19 +156,22 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     }
 
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface] {
-        let numbers = SurfaceRow.ends(of: "martlet.surface", where: "cursor IS NOT NULL", by: "changed_at", "$1", "$2")
-        return try await all(
+        let waiting = Self.waiting("surface", "r.cursor IS NOT NULL", "changed_at")
+        return try await outbox.connections.query(
             .maintaining,
-            "number = ANY (ARRAY(\(numbers))) ORDER BY changed_at, number",
-            [.integer(Int64(limit - limit / 2)), .integer(Int64(limit / 2))]
-        )
+            """
+            SELECT \(SurfaceRow.columns), \(Self.appName)
+            FROM \(waiting) w
+            CROSS JOIN LATERAL (SELECT s.* FROM martlet.surface s WHERE s.number = w.waiting LIMIT 1) surface
+            ORDER BY w.turn, w.since, w.waiting
+            """,
+            Self.waitingLimits(limit)
+        ) { rows in rows.all.map { StoredSurface($0, app: $0.text(at: 15)) } }
     }
 
     /// The columns ``SurfaceRow/columns``, followed by the name of the app, with their table.
-    static let selection = """
-        SELECT \(SurfaceRow.columns), (SELECT a.name FROM martlet.app a WHERE a.number = surface.app)
-        FROM martlet.surface
-        """
+    static let selection = "SELECT \(SurfaceRow.columns), \(appName) FROM martlet.surface"
+    private static let appName = "(SELECT a.name FROM martlet.app a WHERE a.number = surface.app)"
 
     private func all(
         _ purpose: DatabaseConnections.Purpose,
@@ -231,7 +223,7 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     }
 
     func dueSessions(at now: Int64, limit: Int) async throws(OutboxError) -> [DueSession] {
-        let numbers = SurfaceRow.ends(of: "martlet.surface_session", where: "due_at <= $3", by: "due_at", "$1", "$2")
+        let numbers = "SELECT w.waiting FROM \(Self.waiting("surface_session", "true", "due_at")) w"
         let found = try await outbox.connections.query(
             .maintaining,
             """
@@ -240,7 +232,7 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
                 WHERE number = ANY (ARRAY(\(numbers)))
             ) d \(Self.installations) ORDER BY d.due_at, d.number
             """,
-            [.integer(Int64(limit - limit / 2)), .integer(Int64(limit / 2)), .integer(now)]
+            Self.waitingLimits(limit, until: now)
         ) { rows in
             rows.all.compactMap { row in
                 StoredInstallation(RowPart(row: row, start: 8), app: row.text(at: 11))
@@ -260,14 +252,15 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
     }
 
     func installationEvents(limit: Int) async throws(OutboxError) -> [InstallationEvent] {
-        try await outbox.connections.query(
+        let numbers = "SELECT w.waiting FROM \(Self.waiting("installation_event", "true", "number")) w"
+        return try await outbox.connections.query(
             .maintaining,
             """
             SELECT d.number, i.* FROM (
-                SELECT number, installation FROM martlet.installation_event ORDER BY number LIMIT $1
+                SELECT number, installation FROM martlet.installation_event WHERE number = ANY (ARRAY(\(numbers)))
             ) d \(Self.installations) ORDER BY d.number
             """,
-            [.integer(Int64(limit))]
+            Self.waitingLimits(limit)
         ) { rows in
             rows.all.compactMap { row in
                 StoredInstallation(RowPart(row: row, start: 1), app: row.text(at: 4))

@@ -122,9 +122,11 @@ struct SQLiteSurfaces: SurfaceStore {
 
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface] {
         try await outbox.read { (tables) throws(SQLiteError) in
-            let numbers = SurfaceRow.ends(of: "surface", where: "cursor IS NOT NULL", by: "changed_at", "?1", "?2")
-            return try SurfaceTable(tables.database)
-                .all("number IN (\(numbers)) ORDER BY changed_at, number", Int64(limit - limit / 2), Int64(limit / 2))
+            let waiting = try tables.database
+                .waitingRows(of: "surface", where: "cursor IS NOT NULL", by: "changed_at", limit: limit)
+            let found = try SurfaceTable(tables.database).all(OutboxDatabase.isListed, OutboxDatabase.list(waiting))
+            let surfaces = Dictionary(found.map { ($0.number, $0) }) { first, _ in first }
+            return waiting.compactMap { surfaces[$0] }
         }
     }
 
@@ -150,9 +152,10 @@ struct SQLiteSurfaces: SurfaceStore {
 
     func dueSessions(at now: Int64, limit: Int) async throws(OutboxError) -> [DueSession] {
         try await outbox.read { (tables) throws(SQLiteError) in
-            let numbers = SurfaceRow.ends(of: "surface_session", where: "due_at <= ?3", by: "due_at", "?1", "?2")
+            let waiting = try tables.database
+                .waitingRows(of: "surface_session", by: "due_at", until: now, limit: limit)
             return try tables.sessions
-                .all("number IN (\(numbers)) ORDER BY due_at, number", Int64(limit - limit / 2), Int64(limit / 2), now)
+                .all("\(OutboxDatabase.isListed) ORDER BY due_at, number", OutboxDatabase.list(waiting))
         }
     }
 

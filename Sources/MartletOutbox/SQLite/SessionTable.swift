@@ -55,7 +55,8 @@ final class SessionTable {
         )
         try rows.bind(repeat each values)
         let sessions = try rows.all { StoredSession($0) }
-        let surfaces = try SurfaceTable(database).all(Self.isListed, Self.list(sessions.map(\.surface)))
+        let surfaces = try SurfaceTable(database)
+            .all(OutboxDatabase.isListed, OutboxDatabase.list(sessions.map(\.surface)))
         let surfacesByNumber = Dictionary(surfaces.map { ($0.number, $0) }) { first, _ in first }
         let installations = try installations(sessions.map(\.installation))
         return sessions.compactMap { session in
@@ -80,12 +81,13 @@ final class SessionTable {
         return SessionPlace(app: app, surface: rows.text(at: 1), installation: installation)
     }
 
-    /// Returns the oldest events.
+    /// Returns events, of which the apps take turns.
     func events(limit: Int) throws(SQLiteError) -> [InstallationEvent] {
+        let waiting = try database.waitingRows(of: "installation_event", by: "number", limit: limit)
         let rows = try database.connection.prepare(
-            "SELECT number, installation FROM installation_event ORDER BY number LIMIT ?"
+            "SELECT number, installation FROM installation_event WHERE \(OutboxDatabase.isListed) ORDER BY number"
         )
-        try rows.bind(Int64(limit))
+        try rows.bind(OutboxDatabase.list(waiting))
         let events = try rows.all { (number: $0.integer(at: 0), installation: $0.integer(at: 1)) }
         let installations = try installations(events.map(\.installation))
         return events.compactMap { event in
@@ -94,16 +96,8 @@ final class SessionTable {
     }
 
     private func installations(_ numbers: [Int64]) throws(SQLiteError) -> [Int64: StoredInstallation] {
-        let found = try InstallationTable(database).all(Self.isListed, Self.list(numbers))
+        let found = try InstallationTable(database).all(OutboxDatabase.isListed, OutboxDatabase.list(numbers))
         return Dictionary(found.map { ($0.number, $0) }) { first, _ in first }
-    }
-
-    /// The condition of a row whose number is one of a ``list(_:)``.
-    private static let isListed = "number IN (SELECT value FROM json_each(?))"
-
-    /// Returns numbers as a JSON array.
-    private static func list(_ numbers: [Int64]) -> String {
-        "[" + numbers.map { "\($0)" }.joined(separator: ",") + "]"
     }
 
     // MARK: Audiences
@@ -117,14 +111,14 @@ final class SessionTable {
         guard database.connection.changes > 0 else { return false }
         let session = try database.connection.prepare(
             """
-            INSERT INTO surface_session (surface, installation, revision, version, state, due_at)
-            SELECT ?2, number, ?3, 0, x'', ?1 FROM installation WHERE number = ?4 \(Self.joining)
+            INSERT INTO surface_session (surface, installation, app, revision, version, state, due_at)
+            SELECT ?2, number, app, ?3, 0, x'', ?1 FROM installation WHERE number = ?4 \(Self.joining)
             """
         )
         let event = try database.connection.prepare(
             """
-            INSERT OR REPLACE INTO installation_event (installation)
-            SELECT installation FROM installation_event WHERE installation = ?
+            INSERT OR REPLACE INTO installation_event (installation, app)
+            SELECT installation, app FROM installation_event WHERE installation = ?
             """
         )
         for installation in page.installations {
@@ -155,8 +149,9 @@ final class SessionTable {
         let installation = event.installation.number
         let session = try database.connection.prepare(
             """
-            INSERT INTO surface_session (surface, installation, revision, version, state, due_at)
-            SELECT number, ?2, revision, 0, x'', ?1 FROM surface WHERE number = ?3 AND revision = ?4 \(Self.joining)
+            INSERT INTO surface_session (surface, installation, app, revision, version, state, due_at)
+            SELECT number, ?2, app, revision, 0, x'', ?1 FROM surface
+            WHERE number = ?3 AND revision = ?4 \(Self.joining)
             """
         )
         for surface in surfaces { try session.run(with: now, installation, surface.number, surface.revision) }
@@ -166,7 +161,7 @@ final class SessionTable {
             \(Self.leaving) WHERE installation = ?2 AND surface NOT IN (SELECT value FROM json_each(?3))
                 AND revision = (SELECT revision FROM surface WHERE number = surface_session.surface)
             """
-        ).run(with: now, installation, Self.list(surfaces.map(\.number)))
+        ).run(with: now, installation, OutboxDatabase.list(surfaces.map(\.number)))
     }
 
     // MARK: Steps

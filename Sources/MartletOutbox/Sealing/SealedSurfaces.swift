@@ -137,29 +137,26 @@ private struct SealedEnqueuedSurfaces: EnqueuedSurfaceStore {
     let store: any EnqueuedSurfaceStore
     let keeper: SealKeeper
 
-    func enqueuedSurfaces(limit: Int) async throws(OutboxError) -> [EnqueuedSurface] {
-        try await store.enqueuedSurfaces(limit: limit)
+    func enqueuedSurfaces(of app: String?, limit: Int) async throws(OutboxError) -> [EnqueuedSurface] {
+        try await store.enqueuedSurfaces(of: app, limit: limit)
     }
 
     func carryOut(
-        _ request: EnqueuedSurface,
-        with surface: Surface?,
+        _ requests: [CheckedSurface],
         limit: Int,
         at now: Int64
-    ) async throws(OutboxError) -> SurfaceChange? {
+    ) async throws(OutboxError) -> [SurfaceChange?] {
         let seal = try await keeper.seal()
-        var sealed: Surface?
-        if let surface { sealed = try OutboxError.mapping { () throws(CryptographyError) in try seal.seal(surface) } }
-        return try await store.carryOut(request, with: sealed, limit: limit, at: now)?.opened(by: seal)
+        var sealed = requests
+        for (index, request) in requests.enumerated() {
+            guard let surface = request.surface else { continue }
+            sealed[index].surface = try OutboxError.mapping { () throws(CryptographyError) in try seal.seal(surface) }
+        }
+        return try await store.carryOut(sealed, limit: limit, at: now).map { $0?.opened(by: seal) }
     }
 
-    func refuse(
-        _ request: EnqueuedSurface,
-        with outcome: Outcome,
-        in environment: PushEnvironment,
-        at now: Int64
-    ) async throws(OutboxError) -> PushStatus? {
-        try await store.refuse(request, with: outcome, in: environment, at: now)
+    func refuse(_ refusals: [RefusedSurface], at now: Int64) async throws(OutboxError) -> [PushStatus] {
+        try await store.refuse(refusals, at: now)
     }
 }
 

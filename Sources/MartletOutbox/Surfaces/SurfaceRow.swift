@@ -22,29 +22,6 @@ enum SurfaceRow {
     ///
     /// `results` has the lines of ``SessionResult/line``, and is null or empty without results.
     static let sessionColumns = "number, surface, installation, revision, version, state, results, due_at"
-
-    /// Returns the selection of the numbers of rows that wait longest, and of rows that began to wait last.
-    ///
-    /// - Parameters:
-    ///   - table: The table.
-    ///   - condition: The condition of rows that wait.
-    ///   - time: The column with the time since which a row waits.
-    ///   - oldest: The parameter with the maximum number of rows that wait longest.
-    ///   - newest: The parameter with the maximum number of rows that began to wait last.
-    /// - Returns: The selection, which may have a number twice.
-    static func ends(
-        of table: String,
-        where condition: String,
-        by time: String,
-        _ oldest: String,
-        _ newest: String
-    ) -> String {
-        let rows = "SELECT number FROM \(table) WHERE \(condition) ORDER BY \(time)"
-        return """
-            SELECT number FROM (\(rows), number LIMIT \(oldest)) oldest
-            UNION ALL SELECT number FROM (\(rows) DESC, number DESC LIMIT \(newest)) newest
-            """
-    }
 }
 
 extension StoredSurface {

@@ -19,6 +19,9 @@
 /// - A change of an installation, of anything but the times of reports, makes its sessions due in the same transaction.
 ///   It also records an event while its app has surfaces that are not withdrawn.
 /// - The removal of an installation removes its sessions and its events.
+/// - The apps take turns where a limited number of surfaces, events or sessions is read, so that many of one app do not
+///   delay another. The turns of an app go to its oldest one, its newest one, the next oldest one and so on: a new
+///   change need not wait for all earlier ones.
 /// - A change makes a session due at the time of the change, unless it was due before. The change of an installation
 ///   has the time of ``Installation/changedAt``, which the loss of a token to another installation, or by an answer of
 ///   Apple, leaves as it is.
@@ -140,9 +143,7 @@ package protocol SurfaceStore: Sendable {
         limit: Int
     ) async throws(OutboxError) -> [DueSession]
 
-    /// Returns surfaces that have a next page, those that changed longest ago first.
-    ///
-    /// If there are more than the limit, half of them are those that changed last, which need not wait for all others.
+    /// Returns surfaces that have a next page, in the order of the turns of their apps, by the time of the last change.
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface]
 
     /// Stores pages of surfaces in one transaction: each installation that exists gets a session with the revision,
@@ -161,7 +162,7 @@ package protocol SurfaceStore: Sendable {
     /// - Throws: ``OutboxError``; if it is of kind `.unreachable`, the pages may be stored.
     func store(_ pages: [SurfacePage], at now: Int64) async throws(OutboxError) -> [Bool]
 
-    /// Returns the oldest events, at most one for each installation.
+    /// Returns events, at most one for each installation, in the order of their numbers.
     func installationEvents(limit: Int) async throws(OutboxError) -> [InstallationEvent]
 
     /// Stores the sessions of installations, which are due, and removes their events, in one transaction.
@@ -178,12 +179,9 @@ package protocol SurfaceStore: Sendable {
 
     /// Returns sessions that are due, longest waiting first, with their surfaces and installations.
     ///
-    /// If there are more than the limit, half of them are those that became due last: a change of a small surface need
-    /// not wait for all sessions of a large one.
-    ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - limit: The maximum number of sessions.
+    ///   - limit: The maximum number of sessions, of which the apps take turns.
     /// - Returns: The sessions.
     /// - Throws: ``OutboxError`` when they cannot be read.
     func dueSessions(at now: Int64, limit: Int) async throws(OutboxError) -> [DueSession]

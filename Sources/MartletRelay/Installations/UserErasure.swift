@@ -90,14 +90,14 @@ struct UserErasure {
         } while cursor != nil
     }
 
-    /// Carries out the requests in SQL about surfaces that wait: they may name the user.
+    /// Carries out the requests in SQL about surfaces of the app that wait: they may name the user.
     private func carryOutRequests(_ context: RelayContext) async throws(OutboxError) {
-        let requests = EnqueuedSurfaces(context: context, dispatcher: parts.dispatcher)
+        let (app, requests) = (self.app, EnqueuedSurfaces(context: context, dispatcher: parts.dispatcher))
         for _ in 0..<Self.requestCalls {
-            let count = try await context.change(remedy: Self.remedy) { () async throws(OutboxError) -> Int in
-                try await requests.carryOut(limit: Self.requestStep)
+            let mayHaveMore = try await context.change(remedy: Self.remedy) { () async throws(OutboxError) -> Bool in
+                try await requests.carryOut(of: app, limit: Self.requestStep)
             }
-            if count < Self.requestStep { return }
+            guard mayHaveMore else { return }
         }
         throw OutboxError(.unavailable, "too many requests in SQL about surfaces wait: \(Self.remedy)")
     }

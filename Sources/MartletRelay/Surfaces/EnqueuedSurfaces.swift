@@ -12,70 +12,91 @@ struct EnqueuedSurfaces {
     let context: RelayContext
     let dispatcher: Dispatcher
 
+    /// The answers to the checks of requests, each in the order of the requests.
+    private struct Checks {
+        var passed: [CheckedSurface] = []
+        var refused: [(request: EnqueuedSurface, problem: APIProblem)] = []
+        /// The problem of the first request that cannot be checked now.
+        var unavailable: APIProblem?
+    }
+
     /// Carries out or refuses the oldest requests.
     ///
-    /// - Parameter limit: The maximum number of requests.
-    /// - Returns: The number of requests. When it is the limit, more may be left.
-    /// - Throws: ``OutboxError``, also when a request cannot be checked now; the requests that are left are carried out
-    ///   by another call.
-    func carryOut(limit: Int) async throws(OutboxError) -> Int {
-        guard let store = context.outbox.surfaces.enqueued else { return 0 }
-        let requests = try await store.enqueuedSurfaces(limit: limit)
-        guard !requests.isEmpty else { return 0 }
+    /// - Parameters:
+    ///   - app: The app whose requests are meant; nil for all apps.
+    ///   - limit: The maximum number of requests.
+    /// - Returns: Whether more requests may be left.
+    /// - Throws: ``OutboxError``, also when a request cannot be checked now: it and those of its app that follow are
+    ///   carried out by another call.
+    func carryOut(of app: String? = nil, limit: Int) async throws(OutboxError) -> Bool {
+        guard let store = context.outbox.surfaces.enqueued else { return false }
+        let requests = try await store.enqueuedSurfaces(of: app, limit: limit)
+        guard !requests.isEmpty else { return false }
+        let now = context.now
         let clients = await dispatcher.clients
-        for request in requests {
-            let now = context.now
-            let app = context.configuration.apps.first { $0.name == request.app }
-            let stored = try await context.outbox.surfaces.surface(request.surface, of: request.app)
-            switch await EnqueuedSurfaces.check(request, replacing: stored, in: app, with: clients, at: now) {
-            case .success(let surface):
-                let limit = RelayAPI.Service.surfaceLimit
-                let change = try await store.carryOut(request, with: surface, limit: limit, at: now)
-                guard let problem = change?.problem(of: request) else { continue }
-                try await refuse(request, because: problem, in: app, store)
-            case .failure(let problem) where problem.retryAfter != nil:
-                throw OutboxError(.unavailable, problem.detail)
-            case .failure(let problem): try await refuse(request, because: problem, in: app, store)
-            }
+        var stored: [Int64: StoredSurface] = [:]
+        for request in requests where request.request != nil {
+            stored[request.number] = try await context.outbox.surfaces.surface(request.surface, of: request.app)
         }
-        return requests.count
+        let apps = context.configuration.apps
+        let checks = await EnqueuedSurfaces.check(requests, replacing: stored, in: apps, with: clients, at: now)
+        // Before later ones about the same surface, because another configuration might allow them in the next call.
+        try await refuse(checks.refused, store)
+        let changes = try await store.carryOut(checks.passed, limit: RelayAPI.Service.surfaceLimit, at: now)
+        let problems = zip(checks.passed, changes).compactMap { checked, change in
+            change?.problem(of: checked.request).map { (request: checked.request, problem: $0) }
+        }
+        try await refuse(problems, store)
+        if let problem = checks.unavailable { throw OutboxError(.unavailable, problem.detail) }
+        return requests.count == limit || changes.contains(nil)
     }
 
-    /// Returns the surface that a request stores, nil to withdraw one, after checking the request outside of the event
-    /// loop.
+    /// Checks requests outside of the event loop, each with the surface that it replaces by its number. After one that cannot be checked now, those of its app are left out.
     @concurrent
     private static func check(
-        _ request: EnqueuedSurface,
-        replacing stored: StoredSurface?,
-        in app: RelayConfiguration.App?,
+        _ requests: [EnqueuedSurface],
+        replacing stored: [Int64: StoredSurface],
+        in apps: [RelayConfiguration.App],
         with clients: LaneClients,
         at now: Int64
-    ) async -> Result<MartletOutbox.Surface?, APIProblem> {
-        guard let app else { return .failure(APIProblem(403, "the relay no longer serves the app \(request.app)")) }
-        do throws(APIProblem) {
-            return .success(try request.checked(replacing: stored, in: app, with: clients, at: now))
-        } catch {
-            return .failure(error)
+    ) async -> Checks {
+        var checks = Checks()
+        var unavailable: Set<String> = []
+        for request in requests where !unavailable.contains(request.app) {
+            do throws(APIProblem) {
+                let surface = try request.checked(replacing: stored[request.number], in: apps, with: clients, at: now)
+                checks.passed.append(CheckedSurface(request, surface))
+            } catch {
+                guard error.retryAfter != nil else {
+                    checks.refused.append((request, error))
+                    continue
+                }
+                checks.unavailable = checks.unavailable ?? error
+                unavailable.insert(request.app)
+            }
         }
+        return checks
     }
 
-    /// Refuses a request, which is reported as a refused push is.
+    /// Refuses requests, which are reported as refused pushes are.
     private func refuse(
-        _ request: EnqueuedSurface,
-        because problem: APIProblem,
-        in app: RelayConfiguration.App?,
+        _ requests: [(request: EnqueuedSurface, problem: APIProblem)],
         _ store: any EnqueuedSurfaceStore
     ) async throws(OutboxError) {
-        // A database does not store the zero in a text.
-        let detail = problem.detail.prefix(EnqueuedSurfaces.longestProblem).replacing("\0", with: "?")
-        let reason = "\(Outcome.surfaceReason)\(request.surface): \(detail)"
-        let status = try await store.refuse(
-            request,
-            with: Outcome(.refused, status: problem.status, reason: reason),
-            in: app?.environments.first ?? .production,
-            at: context.now
-        )
-        if let status { await dispatcher.recordRemoval(of: [status]) }
+        let refusals = requests.map { request, problem in
+            // A database does not store the zero in a text.
+            let detail = problem.detail.prefix(EnqueuedSurfaces.longestProblem).replacing("\0", with: "?")
+            let reason = "\(Outcome.surfaceReason)\(request.surface): \(detail)"
+            let app = context.configuration.apps.first { $0.name == request.app }
+            return RefusedSurface(
+                request,
+                Outcome(.refused, status: problem.status, reason: reason),
+                in: app?.environments.first ?? .production
+            )
+        }
+        guard !refusals.isEmpty else { return }
+        let refused = try await store.refuse(refusals, at: context.now)
+        await dispatcher.recordRemoval(of: refused)
     }
 }
 
@@ -83,10 +104,13 @@ extension EnqueuedSurface {
     /// Returns the surface that the request stores, nil to withdraw one; the error is that of `PUT`.
     fileprivate func checked(
         replacing stored: StoredSurface?,
-        in app: RelayConfiguration.App,
+        in apps: [RelayConfiguration.App],
         with clients: LaneClients,
         at now: Int64
     ) throws(APIProblem) -> MartletOutbox.Surface? {
+        guard let app = apps.first(where: { $0.name == self.app }) else {
+            throw APIProblem(403, "the relay no longer serves the app \(self.app)")
+        }
         guard let request else { return nil }
         let json: JSONValue
         do throws(JSONError) {

@@ -30,11 +30,15 @@ actor SurfaceRunner {
     private static let longestPause = Duration.seconds(1)
     /// The maximum number of surfaces, of requests about them, of events and of sessions that are read at once.
     private static let surfaceLimit = 50
+    private static let requestLimit = 100
     private static let eventLimit = 100
     /// More than the installations of a page, so that the pages of a single surface do not wait.
     private static let sessionLimit = 250
     /// The number of installations from which on pages of surfaces are stored in one commit.
     private static let commitSize = 200
+    /// The number of installations of all apps from which on further pages wait for the next round, so that it comes
+    /// soon.
+    private static let roundSize = 1_000
     /// The interval between looks for surfaces that have ended, in milliseconds.
     private static let endInterval: Int64 = 1_000
 
@@ -55,8 +59,8 @@ actor SurfaceRunner {
     private var isDraining = false
     /// Whether something has changed since the last round began.
     private var isWoken = false
-    /// Whether the last steps left sessions that were due.
-    private var hasDueSessions = false
+    /// The apps of which the last steps may have left sessions that were due.
+    private var appsWithDueSessions: Set<String> = []
     private var sleeper: CheckedContinuation<Void, Never>?
     /// The time of the last look for surfaces that have ended, in milliseconds since 1970.
     private var endsCheckedAt: Int64 = 0
@@ -170,9 +174,9 @@ actor SurfaceRunner {
     private func carryOutRequests() async throws(OutboxError) -> Duration {
         let start = ContinuousClock.now
         let requests = EnqueuedSurfaces(context: context, dispatcher: dispatcher)
-        let count = try await requests.carryOut(limit: SurfaceRunner.surfaceLimit)
-        if count > 0 { await rest(since: start) }
-        return count < SurfaceRunner.surfaceLimit ? SurfaceRunner.idleInterval : .zero
+        let mayHaveMore = try await requests.carryOut(limit: SurfaceRunner.requestLimit)
+        await rest(since: start)
+        return mayHaveMore ? .zero : SurfaceRunner.idleInterval
     }
 
     // MARK: Audiences
@@ -220,17 +224,26 @@ actor SurfaceRunner {
 
     /// Stores the next page of each surface whose change has not reached all of its audience.
     ///
-    /// Further pages of a surface wait while sessions are due, so that a large surface has few of them at any time.
+    /// Further pages of a surface wait while sessions of its app are due, so that a large surface has few at any time.
     private func storePages() async throws(OutboxError) -> Duration {
         let surfaces = try await context.outbox.surfaces.unfinishedSurfaces(limit: SurfaceRunner.surfaceLimit)
         counts.spreading = [:]
         for stored in surfaces { counts.spreading[stored.surface.app, default: Spreading()].add(stored.changedAt) }
         var batch = PageBatch()
         var hasMore = false
-        for stored in surfaces where !isDraining && (stored.cursor == 0 || !hasDueSessions) {
+        let share = SurfaceRunner.roundSize / max(1, counts.spreading.count)
+        var sizes: [String: Int] = [:]
+        for stored in surfaces where !isDraining {
+            let app = stored.surface.app
+            guard stored.cursor == 0 || !appsWithDueSessions.contains(app) else { continue }
+            guard sizes[app, default: 0] < share else {
+                hasMore = true
+                continue
+            }
             let page = try await stored.nextPage(from: context.outbox.installations)
             if page.next != nil || surfaces.count == SurfaceRunner.surfaceLimit { hasMore = true }
-            batch.add(page, of: stored.surface.app)
+            batch.add(page, of: app)
+            sizes[app, default: 0] += page.installations.count
             guard batch.size >= SurfaceRunner.commitSize else { continue }
             try await store(batch)
             batch = PageBatch()
@@ -270,8 +283,8 @@ actor SurfaceRunner {
         let now = context.now
         let due = try await context.outbox.surfaces.dueSessions(at: now, limit: SurfaceRunner.sessionLimit)
         // Pages may have waited for the end of these sessions.
-        let hadDueSessions = hasDueSessions
-        hasDueSessions = due.count == SurfaceRunner.sessionLimit
+        let hadDueSessions = !appsWithDueSessions.isEmpty
+        appsWithDueSessions = SurfaceRunner.appsWithMore(than: due)
         guard !due.isEmpty else { return hadDueSessions ? .zero : SurfaceRunner.idleInterval }
         var known: [Int64: InstallationBudget] = [:]
         var sent: [Int64: SentBroadcasts] = [:]
@@ -307,6 +320,15 @@ actor SurfaceRunner {
         return hadDueSessions && pause == SurfaceRunner.idleInterval ? .zero : pause
     }
 
+    /// Returns the apps that may have more sessions than were read: of these, apps that have taken turns, it has the
+    /// most, or one less.
+    private static func appsWithMore(than due: [DueSession]) -> Set<String> {
+        guard due.count == sessionLimit else { return [] }
+        let counts = Dictionary(due.map { ($0.surface.surface.app, 1) }, uniquingKeysWith: +)
+        let most = counts.values.max() ?? 0
+        return Set(counts.filter { $0.value + 1 >= most }.keys)
+    }
+
     /// Records the answers of the outbox to the steps of a number of sessions; returns the time until the next ones.
     private func record(_ answer: StoredSteps, to built: SurfaceSteps, of dueCount: Int) -> Duration {
         var stored: [SurfaceSteps.Step] = []
@@ -330,7 +352,7 @@ actor SurfaceRunner {
         dispatcher.assumeIsolated { $0.recordRemoval(of: answer.cancelled) }
         if answer.results.contains(.full) { return SurfaceRunner.fullInterval }
         // The sessions of cancelled pushes are due, and those without a step still are.
-        let hasMore = hasDueSessions || !answer.cancelled.isEmpty || built.steps.count < dueCount
+        let hasMore = !appsWithDueSessions.isEmpty || !answer.cancelled.isEmpty || built.steps.count < dueCount
         return hasMore ? .zero : SurfaceRunner.idleInterval
     }
 

@@ -29,22 +29,22 @@ import Testing
         try await server.ask(sql, of: database).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    private static func put(_ number: Int, _ more: String = "") -> String {
-        #"SELECT martlet.enqueue_surface('orders', 'order-\#(number)', '{"order": \#(number)}'\#(more))"#
+    private static func put(_ number: Int, _ more: String = "", app: String = "orders") -> String {
+        #"SELECT martlet.enqueue_surface('\#(app)', 'order-\#(number)', '{"order": \#(number)}'\#(more))"#
     }
 
     @Test func `a request is found after its commit, in the order of commits`() async throws {
         let store = try await open()
         let requests = try #require(store.surfaces.enqueued)
         _ = try await ask("BEGIN; \(Self.put(1)); ROLLBACK")
-        #expect(try await requests.enqueuedSurfaces(limit: 9) == [])
+        #expect(try await requests.enqueuedSurfaces(of: nil, limit: 9) == [])
         let ids = try await ask(Self.put(2) + ", martlet.enqueue_withdrawal('orders', 'order-1')")
-        let found = try await requests.enqueuedSurfaces(limit: 9)
+        let found = try await requests.enqueuedSurfaces(of: nil, limit: 9)
         #expect(found.map(\.id.description).joined(separator: "|") == ids)
         #expect(found.map(\.surface) == ["order-2", "order-1"] && found.map(\.app) == ["orders", "orders"])
         #expect(found.map { $0.request.map { String(decoding: $0, as: UTF8.self) } } == [#"{"order": 2}"#, nil])
         #expect(found.map(\.caller) == ["role postgres", "role postgres"])
-        #expect(try await requests.enqueuedSurfaces(limit: 1) == [found[0]])
+        #expect(try await requests.enqueuedSurfaces(of: nil, limit: 1) == [found[0]])
         await store.close(isInOrder: true)
     }
 
@@ -52,11 +52,11 @@ import Testing
         let store = try await open()
         let requests = try #require(store.surfaces.enqueued)
         for more in ["", "", ", is_absent => true", ", revision => 9"] { _ = try await ask(Self.put(1, more)) }
-        let found = try await requests.enqueuedSurfaces(limit: 9)
+        let found = try await requests.enqueuedSurfaces(of: nil, limit: 9)
         try #require(found.count == 4)
         let surface = Surface.numbered(1)
         func carryOut(_ place: Int, _ surface: Surface?, limit: Int = 9) async throws -> SurfaceChange? {
-            try await requests.carryOut(found[place], with: surface, limit: limit, at: 20)
+            try await requests.carryOut([CheckedSurface(found[place], surface)], limit: limit, at: 20)[0]
         }
         #expect(try await carryOut(0, surface, limit: 0) == .full)
         guard case .changed(let stored)? = try await carryOut(0, surface) else {
@@ -68,7 +68,7 @@ import Testing
         #expect(try await carryOut(0, surface) == nil)
         #expect(try await carryOut(1, surface) == .unchanged(stored))
         for place in 2...3 { #expect(try await carryOut(place, surface) == .refused(stored)) }
-        #expect(try await requests.enqueuedSurfaces(limit: 9) == [found[2], found[3]])
+        #expect(try await requests.enqueuedSurfaces(of: nil, limit: 9) == [found[2], found[3]])
         await store.close(isInOrder: true)
     }
 
@@ -77,12 +77,13 @@ import Testing
         let requests = try #require(store.surfaces.enqueued)
         try await store.surfaces.putNew(.numbered(2, channel: "X"))
         _ = try await ask(Self.put(1))
-        let found = try await requests.enqueuedSurfaces(limit: 9)
+        let found = try await requests.enqueuedSurfaces(of: nil, limit: 9)
         func carryOut(_ channel: String) async throws -> SurfaceChange? {
-            try await requests.carryOut(found[0], with: .numbered(1, channel: channel), limit: 9, at: 20)
+            let surface = Surface.numbered(1, channel: channel)
+            return try await requests.carryOut([CheckedSurface(found[0], surface)], limit: 9, at: 20)[0]
         }
         #expect(try await carryOut("X") == .channelInUse(by: "order-2"))
-        #expect(try await requests.enqueuedSurfaces(limit: 9) == found)
+        #expect(try await requests.enqueuedSurfaces(of: nil, limit: 9) == found)
         guard case .changed(let stored)? = try await carryOut("Y") else {
             Issue.record("the surface is not stored")
             return
@@ -91,18 +92,90 @@ import Testing
         await store.close(isInOrder: true)
     }
 
+    @Test func `requests are carried out together, in their order`() async throws {
+        let store = try await open()
+        let requests = try #require(store.surfaces.enqueued)
+        _ = try await ask("SELECT martlet.app_number('rides')")
+        let bodies = [
+            Self.put(1), Self.put(1, ", revision => 1"), "SELECT martlet.enqueue_withdrawal('orders', 'order-2')",
+            Self.put(2), Self.put(1, ", is_absent => true"), Self.put(1), Self.put(3),
+            "SELECT martlet.enqueue_withdrawal('orders', 'order-3')", Self.put(1, app: "rides"),
+        ]
+        for body in bodies { _ = try await ask(body) }
+        let found = try await requests.enqueuedSurfaces(of: nil, limit: 9)
+        try #require(found.count == 9)
+        let checked = found.enumerated().map { place, request in
+            let surface = Surface.numbered(1, app: request.app, request: "\(place)")
+            return CheckedSurface(request, request.request == nil ? nil : surface)
+        }
+        let changes = try await requests.carryOut(Array(checked.reversed()), limit: 9, at: 20)
+        let results = changes.reversed().map { change -> String in
+            switch change {
+            case .changed(let stored): "\(stored.surface.app) \(stored.surface.id) \(stored.revision)"
+            case .refused(let stored): "refused \(stored?.revision ?? 0)"
+            case let change: String(describing: change)
+            }
+        }
+        let expected = [
+            "orders order-1 1", "orders order-1 2", "refused 0", "nil", "refused 2", "nil", "orders order-3 1",
+            "orders order-3 2", "rides order-1 1",
+        ]
+        #expect(results == expected)
+        // Those about a surface follow once the refused one is removed.
+        #expect(try await requests.enqueuedSurfaces(of: nil, limit: 9) == Array(found[2...5]))
+        let refusals = [found[2], found[4]].map { RefusedSurface($0, Outcome(.refused, status: 412), in: .production) }
+        #expect(try await requests.refuse(refusals, at: 20).map(\.id) == [found[2].id, found[4].id])
+        let rest = [CheckedSurface(found[3], .numbered(2)), CheckedSurface(found[5], .numbered(1))]
+        let last = try await requests.carryOut(rest, limit: 9, at: 30)
+        #expect(last.count == 2 && !last.contains(nil))
+        #expect(try await requests.enqueuedSurfaces(of: nil, limit: 9) == [])
+        #expect(try await store.surfaces.surface("order-1", of: "orders")?.revision == 3)
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `the users of a surface are those of its audience`() async throws {
+        let store = try await open()
+        let requests = try #require(store.surfaces.enqueued)
+        _ = try await ask(Self.put(1))
+        let found = try await requests.enqueuedSurfaces(of: nil, limit: 9)
+        let users = ["anna", #"é "quoted" \ "#]
+        let surface = Surface.numbered(1, to: .users(users))
+        _ = try await requests.carryOut([CheckedSurface(found[0], surface)], limit: 9, at: 20)
+        for user in users + ["bob"] {
+            let named = try await store.surfaces.surfaces(for: user, Installation.numbered(1).id, of: "orders")
+            #expect(named.count == (user == "bob" ? 0 : 1), "\(user)")
+        }
+        await store.close(isInOrder: true)
+    }
+
+    @Test func `apps take turns in requests`() async throws {
+        let store = try await open()
+        let requests = try #require(store.surfaces.enqueued)
+        _ = try await ask("SELECT martlet.app_number('rides')")
+        for number in 1...5 { _ = try await ask(Self.put(number)) }
+        _ = try await ask(Self.put(6, app: "rides"))
+        for (limit, surfaces) in [1: [1], 2: [1, 6], 3: [1, 2, 6], 6: [1, 2, 3, 4, 5, 6]] {
+            let found = try await requests.enqueuedSurfaces(of: nil, limit: limit)
+            #expect(found.map(\.surface) == surfaces.map { "order-\($0)" })
+        }
+        let found = try await requests.enqueuedSurfaces(of: "rides", limit: 9)
+        #expect(found.map(\.surface) == ["order-6"])
+        await store.close(isInOrder: true)
+    }
+
     @Test func `a withdrawal is carried out`() async throws {
         let store = try await open()
         let requests = try #require(store.surfaces.enqueued)
         try await store.surfaces.putNew(.numbered(1))
         _ = try await ask("SELECT martlet.enqueue_withdrawal('orders', 'order-1', revision => 1)")
-        let found = try await requests.enqueuedSurfaces(limit: 9)
-        guard case .changed(let stored)? = try await requests.carryOut(found[0], with: nil, limit: 9, at: 20) else {
+        let found = try await requests.enqueuedSurfaces(of: nil, limit: 9)
+        let withdrawal = CheckedSurface(found[0], nil)
+        guard case .changed(let stored)? = try await requests.carryOut([withdrawal], limit: 9, at: 20)[0] else {
             Issue.record("the surface is not withdrawn")
             return
         }
         #expect(stored.withdrawnAt == 20 && stored.revision == 2)
-        #expect(try await requests.enqueuedSurfaces(limit: 9) == [])
+        #expect(try await requests.enqueuedSurfaces(of: nil, limit: 9) == [])
         await store.close(isInOrder: true)
     }
 
@@ -110,15 +183,15 @@ import Testing
         let store = try await open()
         let requests = try #require(store.surfaces.enqueued)
         _ = try await ask(Self.put(1))
-        let found = try await requests.enqueuedSurfaces(limit: 9)
+        let found = try await requests.enqueuedSurfaces(of: nil, limit: 9)
         let outcome = Outcome(.refused, status: 400, reason: "Surface order-1: to is missing")
         for isFirst in [true, false] {
-            let status = try await requests.refuse(found[0], with: outcome, in: .production, at: 20)
-            #expect((status?.outcome == outcome) == isFirst)
+            let refused = try await requests.refuse([RefusedSurface(found[0], outcome, in: .production)], at: 20)
+            #expect(refused.map(\.outcome) == (isFirst ? [outcome] : []))
         }
         let status = try await store.status(of: found[0].id, of: "orders")
         #expect(status?.state == .ended(outcome, at: 20) && status?.lane == .orders)
-        #expect(try await requests.enqueuedSurfaces(limit: 9) == [])
+        #expect(try await requests.enqueuedSurfaces(of: nil, limit: 9) == [])
         await store.close(isInOrder: true)
     }
 
@@ -140,7 +213,7 @@ import Testing
             }
             #expect("\(refusal as Any)".contains(message), "\(parameters)")
         }
-        #expect(try await store.surfaces.enqueued?.enqueuedSurfaces(limit: 9) == [])
+        #expect(try await store.surfaces.enqueued?.enqueuedSurfaces(of: nil, limit: 9) == [])
         await store.close(isInOrder: true)
     }
 
@@ -149,7 +222,7 @@ import Testing
         let role = "r" + database
         _ = try await ask("CREATE ROLE \(role); GRANT USAGE ON SCHEMA martlet TO \(role)")
         _ = try await ask("SET SESSION AUTHORIZATION \(role); \(Self.put(1))")
-        let found = try await store.surfaces.enqueued?.enqueuedSurfaces(limit: 9)
+        let found = try await store.surfaces.enqueued?.enqueuedSurfaces(of: nil, limit: 9)
         #expect(found?.map(\.caller) == ["role \(role)"])
         await #expect(throws: MissingProgram.self) {
             _ = try await ask("SET SESSION AUTHORIZATION \(role); SELECT * FROM martlet.surface_request")
@@ -169,7 +242,7 @@ import Testing
         }
         _ = try await ask(second)
         _ = try await firstEnd
-        let found = try await store.surfaces.enqueued?.enqueuedSurfaces(limit: 9)
+        let found = try await store.surfaces.enqueued?.enqueuedSurfaces(of: nil, limit: 9)
         #expect(found?.map(\.surface) == ["order-1", "order-2"])
         await store.close(isInOrder: true)
     }
@@ -179,7 +252,7 @@ import Testing
         let store = try await place.open()
         _ = try await store.accept([.numbered(1)], at: 10)
         await #expect(throws: (any Error).self) { try await place.ask(Self.put(1)) }
-        #expect(try await store.surfaces.enqueued?.enqueuedSurfaces(limit: 9) == [])
+        #expect(try await store.surfaces.enqueued?.enqueuedSurfaces(of: nil, limit: 9) == [])
         await store.close(isInOrder: true)
     }
 

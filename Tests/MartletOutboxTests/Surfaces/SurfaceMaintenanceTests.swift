@@ -91,9 +91,9 @@ import Testing
         await outbox.close(isInOrder: true)
         try Connection(path: place.file).execute(
             """
-            INSERT INTO surface_session (surface, installation, revision, version, state)
+            INSERT INTO surface_session (surface, installation, app, revision, version, state)
             WITH RECURSIVE phone (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM phone WHERE number < 1500)
-            SELECT 1, number, 1, 0, x'' FROM phone
+            SELECT 1, number, 1, 1, 0, x'' FROM phone
             """
         )
         outbox = try await place.open()

@@ -78,7 +78,7 @@ import Testing
         #expect(await bench.ask("PUT", Self.surface, Self.body()).status == 201)
         _ = try await enqueue(Self.body())
         try await eventually("the request is carried out") {
-            try await bench.parts.outbox.surfaces.enqueued?.enqueuedSurfaces(limit: 1) == []
+            try await bench.parts.outbox.surfaces.enqueued?.enqueuedSurfaces(of: nil, limit: 1) == []
         }
         let after = await stored()
         #expect(after.json["revision"] == 1 && after.json["caller"] == "back end", "\(after.text)")
@@ -148,8 +148,38 @@ import Testing
         _ = try await enqueue(Self.body())
         let removed = await bench.ask("DELETE", "/v1/apps/orders/users/anna", key: EnrollmentBench.key)
         #expect(removed.status == 200, "\(removed.text)")
-        #expect(try await bench.parts.outbox.surfaces.enqueued?.enqueuedSurfaces(limit: 1) == [])
+        #expect(try await bench.parts.outbox.surfaces.enqueued?.enqueuedSurfaces(of: nil, limit: 1) == [])
         #expect(await stored().status == 404)
+        await bench.stop()
+    }
+
+    @Test func `requests about one surface are carried out in their order`() async throws {
+        let body = Self.body().replacing("'", with: "''")
+        let call = "martlet.enqueue_surface('orders', 'order-7', '\(body)'"
+        let withdrawal = "martlet.enqueue_withdrawal('orders', 'order-7', 1)"
+        let answer = try await server.ask(
+            "SELECT \(call)), \(withdrawal), \(call), revision => 9), \(call), is_absent => true)",
+            of: database
+        )
+        let ids = answer.trimmingCharacters(in: .whitespacesAndNewlines).split(separator: "|").map(String.init)
+        try #require(ids.count == 4)
+        try await eventually("the last request is carried out") { await stored().json["revision"] == 3 }
+        #expect(try await refusal(of: ids[2])["problem"]?["status"] == 412)
+        #expect(await stored().json["state"] == "desired")
+        await bench.stop()
+    }
+
+    @Test func `the requests of another app do not delay a request`() async throws {
+        await bench.parts.surfaces.drain()
+        _ = try await server.ask("SELECT martlet.app_number('rides')", of: database)
+        let other = "SELECT martlet.enqueue_surface('rides', 'ride-' || n, '{}') FROM generate_series(1, 300) n"
+        _ = try await server.ask(other, of: database)
+        _ = try await enqueue(Self.body())
+        let runner = SurfaceRunner(await bench.relay.context, dispatcher: bench.parts.dispatcher)
+        _ = await runner.run()
+        #expect(await stored().json["revision"] == 1)
+        let left = try await bench.parts.outbox.surfaces.enqueued?.enqueuedSurfaces(of: nil, limit: 1_000)
+        #expect(left?.count == 201)
         await bench.stop()
     }
 
