@@ -35,6 +35,8 @@ actor SurfaceRunner {
     private static let sessionLimit = 250
     /// The number of installations from which on pages of surfaces are stored in one commit.
     private static let commitSize = 200
+    /// The maximum number of sessions that are made due at once after a clock was set back.
+    private static let recallLimit = 5_000
     /// The interval between looks for surfaces that have ended, in milliseconds.
     private static let endInterval: Int64 = 1_000
 
@@ -58,7 +60,8 @@ actor SurfaceRunner {
     /// Whether the last steps left sessions that were due.
     private var hasDueSessions = false
     private var sleeper: CheckedContinuation<Void, Never>?
-    /// The time of the last look for surfaces that have ended, in milliseconds since 1970.
+    /// The time of the last look for surfaces that have ended, in milliseconds since 1970; 0 for none since the relay
+    /// leads.
     private var endsCheckedAt: Int64 = 0
 
     init(_ context: RelayContext, dispatcher: Dispatcher) {
@@ -113,6 +116,7 @@ actor SurfaceRunner {
             counts.surfaces = [:]
             counts.recent = [:]
             counts.refusedBroadcasts = RefusedBroadcasts()
+            endsCheckedAt = 0
         }
         guard isLeader, !isDraining, context.outboxHealth.current.refusal == nil else {
             counts.spreading = [:]
@@ -185,6 +189,11 @@ actor SurfaceRunner {
             return SurfaceRunner.idleInterval
         }
         let store = context.outbox.surfaces
+        if endsCheckedAt == 0 || now < endsCheckedAt {
+            // The clock was set back, perhaps before the start, or is that of another relay.
+            let (time, limit) = (now + SurfaceStepBuilder.longestWait, SurfaceRunner.recallLimit)
+            guard try await store.recallSessions(dueAfter: time, at: now, limit: limit) < limit else { return .zero }
+        }
         let count = try await store.endSurfaces(
             withdrawnBefore: now - context.configuration.retention,
             at: now,
