@@ -127,7 +127,7 @@ extension InboxAPI {
         }
         guard await call.simulator.service.expect(surface, content == .null ? nil : content, on: numbers) else {
             let limit = PhonePopulation.surfaceLimit
-            throw APIProblem(409, "content is stated of \(limit) surfaces: state the end of others with null")
+            throw APIProblem(409, "content of \(limit) others is stated, the maximum: state their ends with null")
         }
     }
 }
