@@ -23,6 +23,8 @@
 #include "script.h"
 #define SCRIPT order_keys
 #include "script.h"
+#define SCRIPT rights
+#include "script.h"
 #define SCRIPT sealing
 #include "script.h"
 #define SCRIPT settle

@@ -75,6 +75,10 @@ package struct RouteTable<Service: Sendable>: Sendable {
         guard request.hasUTF8Target else {
             return APIProblem(400, "the path and the query must be UTF-8 after percent-decoding").answer
         }
+        guard request.hasValidEscapes else {
+            let rule = "each % in the path must be followed by two hexadecimal digits, as in %25 for a % itself"
+            return APIProblem(400, rule).answer
+        }
         guard let route = match.route else {
             let methods = match.methods.joined(separator: ", ")
             let method = ShownValue(request.method)

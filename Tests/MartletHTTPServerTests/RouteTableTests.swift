@@ -44,4 +44,10 @@ import Testing
         guard case .whole(let response) = await table.answer(request(target), ()) else { return }
         #expect(response.status == status)
     }
+
+    @Test(arguments: [("/a/%25", 200), ("/a/%", 400), ("/a/%zz", 400), ("/x/%zz", 404)])
+    func `a path with a malformed escape is refused`(target: String, status: Int) async {
+        guard case .whole(let response) = await table.answer(request(target), ()) else { return }
+        #expect(response.status == status)
+    }
 }

@@ -41,6 +41,38 @@ import Testing
         await store.close(isInOrder: true)
     }
 
+    @Test func `only granted functions are executable, and no trigger's`() async throws {
+        try await OutboxSchema.create(in: server.address(of: database))
+        let role = "r" + database
+        try await server.ask("CREATE ROLE \(role); GRANT USAGE ON SCHEMA martlet TO \(role)", of: database)
+        let executable = """
+            SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'martlet'::regnamespace
+                AND has_function_privilege('\(role)', oid, 'EXECUTE') ORDER BY 1
+            """
+        #expect(try await server.ask(executable, of: database) == "")
+        // The grants of the documentation.
+        try await server.ask(
+            """
+            GRANT EXECUTE ON FUNCTION martlet.enqueue TO \(role);
+            GRANT EXECUTE ON FUNCTION martlet.enqueue_surface, martlet.enqueue_withdrawal TO \(role)
+            """,
+            of: database
+        )
+        #expect(try await server.ask(executable, of: database) == "enqueue\nenqueue_surface\nenqueue_withdrawal\n")
+        for function in ["number_surface_request", "supersede_at_commit"] {
+            let attaching = await #expect(throws: MissingProgram.self) {
+                try await server.ask(
+                    """
+                    SET ROLE \(role); CREATE TEMPORARY TABLE own (number bigint);
+                    CREATE TRIGGER own AFTER INSERT ON own FOR EACH ROW EXECUTE FUNCTION martlet.\(function)()
+                    """,
+                    of: database
+                )
+            }
+            #expect("\(attaching as Any)".contains("permission denied for function"), "\(function)")
+        }
+    }
+
     @Test func `a database with tables of another version is refused`() async throws {
         let address = server.address(of: database)
         try await OutboxSchema.create(in: address)

@@ -244,8 +244,8 @@ import Testing
         try await eventually("one push is counted") { try await store.backlog().map(\.count) == [1] }
         // A back end needs no more than the right to call it.
         let role = "r" + database
-        let right = "CREATE ROLE \(role); GRANT USAGE ON SCHEMA martlet TO \(role); SET ROLE \(role);"
-        try await server.ask("\(right) \(enqueue(4))", of: database)
+        let rights = "GRANT USAGE ON SCHEMA martlet TO \(role); GRANT EXECUTE ON FUNCTION martlet.enqueue TO \(role)"
+        try await server.ask("CREATE ROLE \(role); \(rights); SET ROLE \(role); \(enqueue(4))", of: database)
         try await eventually("the push of the role is claimed") { try await !store.claimAll(at: now()).isEmpty }
         await #expect(throws: MissingProgram.self) {
             try await server.ask("SET ROLE \(role); SELECT * FROM martlet.push", of: database)

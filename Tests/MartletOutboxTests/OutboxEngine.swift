@@ -84,10 +84,11 @@ enum OutboxEngine: String, CaseIterable, Sendable {
             }
         }
 
-        /// Runs SQL in the database.
-        func ask(_ sql: String) async throws {
-            guard let database else { return }
-            try await database.server.ask(sql, of: database.name)
+        /// Runs SQL in the database, and returns its output; empty without a database.
+        @discardableResult
+        func ask(_ sql: String) async throws -> String {
+            guard let database else { return "" }
+            return try await database.server.ask(sql, of: database.name)
         }
 
         /// The place as the next process finds it when the power goes now, or long after this one has died.

@@ -159,6 +159,12 @@ struct SurfaceModel: Sendable {
 
     // MARK: Sessions
 
+    mutating func recall(dueAfter time: Int64, at now: Int64, limit: Int) -> Int {
+        let late = sessions.indices.filter { index in sessions[index].dueAt.map { $0 > time } ?? false }.prefix(limit)
+        for index in late { sessions[index].dueAt = now }
+        return late.count
+    }
+
     private mutating func markDue(_ index: Int, at now: Int64) {
         sessions[index].dueAt = min(sessions[index].dueAt ?? now, now)
         sessions[index].version += 1
@@ -451,6 +457,10 @@ struct ModelSurfaces: SurfaceStore {
             for step in steps { stored.results.append(model.store(step, &stored.cancelled, at: now)) }
             return stored
         }
+    }
+
+    func recallSessions(dueAfter time: Int64, at now: Int64, limit: Int) -> Int {
+        disk.model.withLock { $0.surfaces.recall(dueAfter: time, at: now, limit: limit) }
     }
 
     func endSurfaces(withdrawnBefore time: Int64, at now: Int64, limit: Int) -> Int {

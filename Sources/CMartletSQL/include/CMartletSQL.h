@@ -18,6 +18,7 @@ MARTLET_SQL(postgresql, jobs);
 MARTLET_SQL(postgresql, maintenance);
 MARTLET_SQL(postgresql, nodes);
 MARTLET_SQL(postgresql, order_keys);
+MARTLET_SQL(postgresql, rights);
 MARTLET_SQL(postgresql, sealing);
 MARTLET_SQL(postgresql, settle);
 MARTLET_SQL(postgresql, surfaces);

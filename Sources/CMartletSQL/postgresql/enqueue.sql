@@ -79,6 +79,12 @@ BEGIN
         RAISE EXCEPTION 'supersede needs collapse_id, unless the push is for a channel or a Live Activity'
             USING ERRCODE = '22023';
     END IF;
+    -- Waits for the transaction that seals the outbox. This one has no key to seal the push.
+    LOCK TABLE martlet.push IN ROW EXCLUSIVE MODE;
+    IF EXISTS (SELECT FROM martlet.sealed_key) THEN
+        RAISE EXCEPTION 'the outbox is sealed, and the database has no key to seal a push'
+            USING ERRCODE = '55000', HINT = 'Send the push to a relay, over HTTP.';
+    END IF;
     SELECT * INTO other FROM martlet.accept(
         ARRAY[now_ms], ARRAY[martlet.app_number(app)], ARRAY[environment = 'production'],
         ARRAY[martlet.urgency(priority::text, NULL)]::bigint[], ARRAY[push_id],
@@ -97,11 +103,6 @@ BEGIN
             body)],
         ARRAY[body]
     );
-    -- After the insertion, which waits for the transaction that seals the outbox. This one has no key to seal the push.
-    IF EXISTS (SELECT FROM martlet.sealed_key) THEN
-        RAISE EXCEPTION 'the outbox is sealed, and the database has no key to seal a push'
-            USING ERRCODE = '55000', HINT = 'Send the push to a relay, over HTTP.';
-    END IF;
     IF FOUND AND other.is_same IS FALSE THEN
         RAISE EXCEPTION 'another push of the app has the id %', push_id USING ERRCODE = '23505';
     END IF;
@@ -182,16 +183,17 @@ BEGIN
     IF p_revision < 1 OR p_is_absent AND p_revision IS NOT NULL THEN
         RAISE EXCEPTION 'revision must be positive, and not be given with is_absent' USING ERRCODE = '22023';
     END IF;
+    -- Waits for the transaction that seals the outbox.
+    LOCK TABLE martlet.surface_request IN ROW EXCLUSIVE MODE;
+    IF EXISTS (SELECT FROM martlet.sealed_key) THEN
+        RAISE EXCEPTION 'the outbox is sealed, and the database has no key to seal a surface'
+            USING ERRCODE = '55000', HINT = 'Send the surface to a relay, over HTTP.';
+    END IF;
     INSERT INTO martlet.surface_request (app, id, surface, caller, request, is_absent, revision, created_at)
     VALUES (
         app_number, request_id, p_surface, 'role ' || session_user, body, coalesce(p_is_absent, false), p_revision,
         martlet.milliseconds(clock_timestamp())
     );
-    -- After the insertion, which waits for the transaction that seals the outbox.
-    IF EXISTS (SELECT FROM martlet.sealed_key) THEN
-        RAISE EXCEPTION 'the outbox is sealed, and the database has no key to seal a surface'
-            USING ERRCODE = '55000', HINT = 'Send the surface to a relay, over HTTP.';
-    END IF;
     RETURN request_id;
 END $$;
 

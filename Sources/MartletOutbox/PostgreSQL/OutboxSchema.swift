@@ -19,7 +19,8 @@ package enum OutboxSchema {
     /// The version of the tables and functions; `{version}` in scripts.
     private static let version: Int64 = 1
 
-    /// The script that creates everything, in an order in which functions in SQL follow the functions that they call.
+    /// The script that creates everything, in an order in which functions in SQL follow the functions that they call,
+    /// and the rights follow all functions.
     private static let script = [
         unsafe text(martlet_sql_postgresql_tables()), unsafe text(martlet_sql_postgresql_identities()),
         unsafe text(martlet_sql_postgresql_enqueue()), unsafe text(martlet_sql_postgresql_accept()),
@@ -28,6 +29,7 @@ package enum OutboxSchema {
         unsafe text(martlet_sql_postgresql_nodes()), unsafe text(martlet_sql_postgresql_import()),
         unsafe text(martlet_sql_postgresql_installations()), unsafe text(martlet_sql_postgresql_jobs()),
         unsafe text(martlet_sql_postgresql_sealing()), unsafe text(martlet_sql_postgresql_surfaces()),
+        unsafe text(martlet_sql_postgresql_rights()),
     ].joined()
 
     /// The SQLSTATE of a claim by a node that is not registered and must register again; `{missing_node}` in scripts.

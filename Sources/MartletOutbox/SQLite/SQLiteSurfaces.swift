@@ -171,6 +171,12 @@ struct SQLiteSurfaces: SurfaceStore {
         }
     }
 
+    func recallSessions(dueAfter time: Int64, at now: Int64, limit: Int) async throws(OutboxError) -> Int {
+        try await outbox.change { (tables) throws(SQLiteError) in
+            try tables.sessions.recall(dueAfter: time, at: now, limit: limit)
+        }
+    }
+
     func endSurfaces(withdrawnBefore time: Int64, at now: Int64, limit: Int) async throws(OutboxError) -> Int {
         try await outbox.change { (tables) throws(SQLiteError) in
             try SurfaceTable(tables.database).end(withdrawnBefore: time, at: now, limit: limit)

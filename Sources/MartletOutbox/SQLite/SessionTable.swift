@@ -190,6 +190,18 @@ final class SessionTable {
         return .stored
     }
 
+    /// Makes sessions due that are only due after a time, and returns their number.
+    func recall(dueAfter time: Int64, at now: Int64, limit: Int) throws(SQLiteError) -> Int {
+        try database.connection.prepare(
+            """
+            UPDATE surface_session SET due_at = ? WHERE number IN (
+                SELECT number FROM surface_session WHERE due_at > ? LIMIT ?
+            )
+            """
+        ).run(with: now, time, Int64(limit))
+        return database.connection.changes
+    }
+
     /// Cancels the pushes that a step names, without claimed ones, and adds them.
     private func cancel(
         _ step: SessionStep,

@@ -127,6 +127,10 @@ struct SealedSurfaces: SurfaceStore {
         return try await store.store(sealed, at: now)
     }
 
+    func recallSessions(dueAfter time: Int64, at now: Int64, limit: Int) async throws(OutboxError) -> Int {
+        try await store.recallSessions(dueAfter: time, at: now, limit: limit)
+    }
+
     func endSurfaces(withdrawnBefore time: Int64, at now: Int64, limit: Int) async throws(OutboxError) -> Int {
         try await store.endSurfaces(withdrawnBefore: time, at: now, limit: limit)
     }

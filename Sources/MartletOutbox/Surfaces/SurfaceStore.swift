@@ -196,6 +196,16 @@ package protocol SurfaceStore: Sendable {
     ///   changed.
     func store(_ steps: [SessionStep], at now: Int64) async throws(OutboxError) -> StoredSteps
 
+    /// Makes sessions due whose next step is only due after a time, as after the clock was set back.
+    ///
+    /// - Parameters:
+    ///   - time: The time.
+    ///   - now: The current time, at which they are due.
+    ///   - limit: The maximum number of sessions.
+    /// - Returns: The number of sessions. When it is the limit, more may be left.
+    /// - Throws: ``OutboxError``; nothing has changed then.
+    func recallSessions(dueAfter time: Int64, at now: Int64, limit: Int) async throws(OutboxError) -> Int
+
     /// Withdraws surfaces whose ``Surface/endsAt`` has passed, and deletes those that were withdrawn before a time and
     /// have no sessions.
     ///

@@ -123,7 +123,8 @@ extension RelayAPI {
                 "type": "object", "description": "Why a request in SQL about a surface was not carried out",
                 "properties": {
                   "status": {"type": "integer", "description": "The status that PUT or DELETE would have had"},
-                  "detail": {"type": "string"}
+                  "detail": {"type": "string",
+                    "description": "The rule, only in answers to GET by identifier with a key that also has send"}
                 }
               },
               "installation": {"$ref": "#/components/schemas/InstallationID",

@@ -73,12 +73,13 @@ extension RelayAPI {
         return try await statuses(of: id, in: call.text("app").map { [$0] } ?? call.caller.apps, call)
     }
 
-    /// Returns the pushes of some apps with an identifier, which is unique in one app only.
+    /// Returns the pushes of some apps with an identifier, which is unique in one app only, as the caller may see them.
     static func statuses(of id: APNsID, in apps: Set<String>, _ call: Call) async throws(APIProblem) -> [PushStatus] {
         var found: [PushStatus] = []
         for app in apps.sorted() {
             let status = try await call.parts.read(await call.parts.outbox.status(of: id, of: app))
-            if let status { found.append(status) }
+            guard let status else { continue }
+            found.append(call.caller.scopes.contains(.send) ? status : status.withoutRequestValues)
         }
         return found
     }

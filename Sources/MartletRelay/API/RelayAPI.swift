@@ -313,6 +313,17 @@ extension PushStatus {
         return .object(members + [due, cause, history].compactMap(\.self))
     }
 
+    /// The status for keys without the scope `send`: the text of the problem of a request in SQL about a surface may
+    /// quote the request, so it is left out.
+    var withoutRequestValues: PushStatus {
+        guard case .ended(var outcome, let time) = state, let (surface, _) = outcome.surfaceRefusal else { return self }
+        let detail = "GET by the identifier shows the rule to a key that also has the scope send"
+        outcome.reason = "\(Outcome.surfaceReason)\(surface): \(detail)"
+        var status = self
+        status.state = .ended(outcome, at: time)
+        return status
+    }
+
     var hasEnded: Bool {
         if case .ended = state { true } else { false }
     }
@@ -336,7 +347,7 @@ extension Outcome {
     }
 
     /// The surface and the problem of a refused request in SQL about a surface; nil for any other outcome.
-    private var surfaceRefusal: (surface: String, detail: String)? {
+    fileprivate var surfaceRefusal: (surface: String, detail: String)? {
         guard state == .refused, let reason, reason.hasPrefix(Outcome.surfaceReason) else { return nil }
         let text = reason.dropFirst(Outcome.surfaceReason.count)
         // The identifier has no space.

@@ -37,11 +37,13 @@ struct OutcomeEvents {
             }
         }
 
-        /// Returns the encoded event; encoding is expensive and only done when there are listeners.
+        /// Returns the encoded event, which is the same for all listeners, and so what a key without `send` may see.
+        ///
+        /// Encoding is expensive and only done when there are listeners.
         func bytes(run: Int64) -> [UInt8] {
             let id = "\(run)-\(number)"
             return switch subject {
-            case .push(let push): ServerSentEvent.bytes("outcome", push.json, id: id)
+            case .push(let push): ServerSentEvent.bytes("outcome", push.withoutRequestValues.json, id: id)
             case .job(let job): ServerSentEvent.bytes("job", job.json, id: id)
             }
         }

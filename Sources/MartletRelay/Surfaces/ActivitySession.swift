@@ -63,6 +63,9 @@ struct ActivitySession: Sendable, Hashable, Codable {
     ///   - report: The report.
     ///   - now: The time in seconds since 1970.
     mutating func record(_ report: AssumedActivity.Report, at now: Int64) {
+        // A clock that was set back must not delay pushes.
+        assumed.correctTimes(at: now)
+        if let sentAt = broadcast?.sentAt { broadcast?.sentAt = min(sentAt, now) }
         assumed.record(report, at: now)
         // The content with which the app started a card has a timestamp of that time.
         if case .live(let card) = assumed.phase { lastTimestamp = max(lastTimestamp, card.startedAt) }

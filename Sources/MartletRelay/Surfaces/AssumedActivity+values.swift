@@ -182,7 +182,7 @@ extension AssumedActivity {
     struct Card: Sendable, Hashable, Codable {
         let id: String
         private(set) var token: DeviceToken
-        let startedAt: Int64
+        private(set) var startedAt: Int64
         /// The text of the attributes with which the card was started; nil if they are not known.
         private(set) var attributes: String?
         /// The generation that the card is assumed to show; 0 when it is not known.
@@ -285,5 +285,39 @@ extension AssumedActivity {
             card.successor.flatMap { $0.request == request ? $0.start : nil }
         case .none, .starting, .unconfirmed: nil
         }
+    }
+}
+
+extension AssumedActivity {
+    /// Replaces times in the future by the current one, in seconds since 1970: a clock that was set back must not delay
+    /// pushes.
+    mutating func correctTimes(at now: Int64) {
+        switch phase {
+        case .none: break
+        case .starting(var start, let request):
+            start.correctTime(at: now)
+            phase = .starting(start, request)
+        case .unconfirmed(var start):
+            start.correctTime(at: now)
+            phase = .unconfirmed(start)
+        case .live(var card):
+            card.correctTimes(at: now)
+            phase = .live(card)
+        case .ending(var card, let request):
+            card.correctTimes(at: now)
+            phase = .ending(card, request)
+        }
+    }
+}
+
+extension AssumedActivity.Start {
+    fileprivate mutating func correctTime(at now: Int64) { at = min(at, now) }
+}
+
+extension AssumedActivity.Card {
+    fileprivate mutating func correctTimes(at now: Int64) {
+        startedAt = min(startedAt, now)
+        sentAt = min(sentAt, now)
+        successor?.start.correctTime(at: now)
     }
 }

@@ -51,7 +51,9 @@ struct EnqueuedSurfaces {
         return requests.count == limit || changes.contains(nil)
     }
 
-    /// Checks requests outside of the event loop, each with the surface that it replaces by its number. After one that cannot be checked now, those of its app are left out.
+    /// Checks requests outside of the event loop, each with the surface that it replaces, by the number of the request.
+    ///
+    /// After one that cannot be checked now, those of its app are left out.
     @concurrent
     private static func check(
         _ requests: [EnqueuedSurface],

@@ -39,6 +39,8 @@ actor SurfaceRunner {
     /// The number of installations of all apps from which on further pages wait for the next round, so that it comes
     /// soon.
     private static let roundSize = 1_000
+    /// The maximum number of sessions that are made due at once after a clock was set back.
+    private static let recallLimit = 5_000
     /// The interval between looks for surfaces that have ended, in milliseconds.
     private static let endInterval: Int64 = 1_000
 
@@ -62,7 +64,8 @@ actor SurfaceRunner {
     /// The apps of which the last steps may have left sessions that were due.
     private var appsWithDueSessions: Set<String> = []
     private var sleeper: CheckedContinuation<Void, Never>?
-    /// The time of the last look for surfaces that have ended, in milliseconds since 1970.
+    /// The time of the last look for surfaces that have ended, in milliseconds since 1970; 0 for none since the relay
+    /// leads.
     private var endsCheckedAt: Int64 = 0
 
     init(_ context: RelayContext, dispatcher: Dispatcher) {
@@ -117,6 +120,7 @@ actor SurfaceRunner {
             counts.surfaces = [:]
             counts.recent = [:]
             counts.refusedBroadcasts = RefusedBroadcasts()
+            endsCheckedAt = 0
         }
         guard isLeader, !isDraining, context.outboxHealth.current.refusal == nil else {
             counts.spreading = [:]
@@ -189,6 +193,11 @@ actor SurfaceRunner {
             return SurfaceRunner.idleInterval
         }
         let store = context.outbox.surfaces
+        if endsCheckedAt == 0 || now < endsCheckedAt {
+            // The clock was set back, perhaps before the start, or is that of another relay.
+            let (time, limit) = (now + SurfaceStepBuilder.longestWait, SurfaceRunner.recallLimit)
+            guard try await store.recallSessions(dueAfter: time, at: now, limit: limit) < limit else { return .zero }
+        }
         let count = try await store.endSurfaces(
             withdrawnBefore: now - context.configuration.retention,
             at: now,

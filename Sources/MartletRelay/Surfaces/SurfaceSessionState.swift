@@ -122,6 +122,8 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         } else {
             activity.withdraw(isWithdrawn || content != nil ? desired : nil)
         }
+        // A clock that was set back must not prolong the pause.
+        pausedUntil = min(pausedUntil, now + Self.pause)
         if now >= pausedUntil {
             let actions = activity.actions(at: step.time, within: &budget, above: channelTimestamp)
             for action in actions { perform(action, in: &step, ids) }

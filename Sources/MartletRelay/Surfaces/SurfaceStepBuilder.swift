@@ -37,6 +37,8 @@ struct SurfaceStepBuilder {
     private static let decisionLimit = 8
     /// The minimum time until the next step of a session of which nothing changes, in milliseconds.
     private static let shortestWait: Int64 = 1_000
+    /// The maximum time until the next step of a session, unless it waits for a change, in milliseconds.
+    static let longestWait: Int64 = 86_400_000
     /// The time until the next step while nothing can be decided, in milliseconds.
     private static let undecidedWait: Int64 = 600_000
 
@@ -229,7 +231,7 @@ struct SurfaceStepBuilder {
         return SessionStep(
             of: due,
             state: state.stored,
-            dueAt: plan.dueAt.map { max($0, now + Self.shortestWait) },
+            dueAt: plan.dueAt.map { min(max($0, now + Self.shortestWait), now + Self.longestWait) },
             isFinished: plan.isFinished,
             cancelled: cancelled,
             pushes: pushes

@@ -3,6 +3,7 @@
 internal import Martlet
 internal import MartletCore
 internal import MartletHTTPServer
+internal import MartletTransport
 
 typealias Route = MartletHTTPServer.Route<SimulatedAPNs>
 typealias APICall = MartletHTTPServer.APICall<SimulatedAPNs>
@@ -41,8 +42,8 @@ extension MartletHTTPServer.APICall<SimulatedAPNs> {
     /// The simulator that answers the call.
     var simulator: SimulatedAPNs { service }
 
-    /// Returns a placeholder of the path.
-    func argument(_ name: String) -> String { arguments[name] ?? "" }
+    /// Returns a placeholder of the path, percent-decoded.
+    func argument(_ name: String) -> String { String(percentEncoded: (arguments[name] ?? "")[...].utf8) }
 
     /// Returns the query of the call; a call without one matches all pushes.
     func pushQuery() throws(APIProblem) -> PushQuery {

@@ -7,6 +7,8 @@ internal import MartletTransport
 extension InboxAPI {
     /// The maximum number of phones or reports in one answer.
     private static let phoneLimit = 1_000
+    /// The maximum number of bytes of a stated content, which is also that of the payload of a Live Activity.
+    private static let contentLimit = 4_096
 
     /// The routes of simulated phones.
     static let phoneRoutes: [Route] = [
@@ -83,7 +85,7 @@ extension InboxAPI {
     /// Returns the number of the phone in the path.
     private static func number(_ call: APICall, in population: PhonePopulation) throws(APIProblem) -> Int {
         let name = call.argument("phone")
-        guard let number = Int(name), (1...population.phones.count).contains(number) else {
+        guard let number = Int(name), String(number) == name, (1...population.phones.count).contains(number) else {
             throw .missing("there is no phone \(ShownValue(name)): phones are numbered from 1")
         }
         return number
@@ -106,16 +108,27 @@ extension InboxAPI {
 
     @Sendable private static func putSurface(_ call: APICall) async throws(APIProblem) {
         let count = try await phones(call).phones.count
+        let surface = call.argument("surface")
+        guard (1...120).contains(surface.utf8.count), surface.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            let rule = JSONValue.string(surface).mismatch("1 to 120 visible ASCII characters")
+            throw APIProblem(400, "the identifier of the surface \(rule)")
+        }
         let body = try call.object(of: ["content", "phones"])
         guard let content = body["content"].value else {
             throw body["content"].mismatch("the content-state, or null for a surface that has ended")
+        }
+        let size = content.encoded().count
+        guard size <= contentLimit else {
+            throw body["content"].error("must have at most \(contentLimit) bytes in JSON (found \(size))")
         }
         var numbers: [Int]?
         if let phones = body["phones"].ifPresent {
             numbers = try phones.elements().map { (phone) throws(APIProblem) in try phone.integer(in: 1...count) }
         }
-        let surface = call.argument("surface")
-        await call.simulator.service.expect(surface, content == .null ? nil : content, on: numbers)
+        guard await call.simulator.service.expect(surface, content == .null ? nil : content, on: numbers) else {
+            let limit = PhonePopulation.surfaceLimit
+            throw APIProblem(409, "content of \(limit) others is stated, the maximum: state their ends with null")
+        }
     }
 }
 

@@ -16,6 +16,8 @@ struct PhonePopulation: Sendable {
     private static let installInterval: Int64 = 20
     /// The number of reports that are certainly stored.
     private static let reportLimit = 50_000
+    /// The maximum number of surfaces of which content is stated: a phone judges all of them after each change.
+    static let surfaceLimit = 1_000
 
     let app: SimulatedPhone.App
     private(set) var phones: [PhoneWithUser]
@@ -26,6 +28,8 @@ struct PhonePopulation: Sendable {
     private(set) var nextTime: Int64
     /// The index of the phone of each token that was reported, by its digits in lower case.
     private var owners: [String: Int] = [:]
+    /// The indices of the phones that should show a surface, by its identifier.
+    private var statedPhones: [String: Set<Int>] = [:]
     /// The newest reports, oldest first.
     private(set) var reports: [PhoneReport] = []
 
@@ -133,10 +137,20 @@ struct PhonePopulation: Sendable {
     ///   - content: The content of its card.
     ///   - numbers: The numbers of the phones, each of which exists; nil for all.
     ///   - now: The time.
-    mutating func expect(_ surface: String, _ content: JSONValue?, on numbers: [Int]?, at now: Int64) {
-        for index in numbers.map({ $0.map { $0 - 1 } }) ?? Array(phones.indices) {
-            change(index) { $0.expect(surface, content, at: now) }
+    /// - Returns: Whether the content is stated; false if that of ``surfaceLimit`` other surfaces is.
+    @discardableResult
+    mutating func expect(_ surface: String, _ content: JSONValue?, on numbers: [Int]?, at now: Int64) -> Bool {
+        let indices = numbers.map { $0.map { $0 - 1 } } ?? Array(phones.indices)
+        var stated = statedPhones[surface] ?? []
+        if content == nil {
+            stated.subtract(indices)
+        } else {
+            guard !stated.isEmpty || statedPhones.count < PhonePopulation.surfaceLimit else { return false }
+            stated.formUnion(indices)
         }
+        statedPhones[surface] = stated.isEmpty ? nil : stated
+        for index in indices { change(index) { $0.expect(surface, content, at: now) } }
+        return true
     }
 }
 

@@ -18,9 +18,13 @@ extension PushService {
     }
 
     /// States the content that a surface should show on phones with these numbers; nil for its end, and for all phones.
-    func expect(_ surface: String, _ content: JSONValue?, on numbers: [Int]?) {
-        update { machine, now in _ = machine.evaluator.phones?.expect(surface, content, on: numbers, at: now) }
-        followPhones()
+    ///
+    /// - Returns: Whether the content is stated, as ``PhonePopulation/expect(_:_:on:at:)`` returns it.
+    func expect(_ surface: String, _ content: JSONValue?, on numbers: [Int]?) -> Bool {
+        defer { followPhones() }
+        return update { machine, now in
+            machine.evaluator.phones?.expect(surface, content, on: numbers, at: now) ?? true
+        }
     }
 
     /// Fixes settings of the phone with a number, which exists, or leaves those that are nil to its user again.

@@ -43,6 +43,14 @@ package struct HTTPRequest: Sendable, Hashable {
         return String(validating: [UInt8](percentEncoded: target[...].utf8, plusIsSpace: false), as: UTF8.self) != nil
     }
 
+    /// Whether each `%` of the path begins an escape (RFC 3986 §2.1); decoding leaves others unchanged, so that
+    /// different paths would name the same thing.
+    package var hasValidEscapes: Bool {
+        guard target.utf8.contains(UInt8(ascii: "%")) else { return true }
+        let parts = path.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
+        return parts.dropFirst().allSatisfy { $0.prefix(2).compactMap(\.hexDigitValue).count == 2 }
+    }
+
     /// The target up to its `?`, still percent-encoded.
     package var path: String {
         let target = target
@@ -77,7 +85,7 @@ extension [UInt8] {
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "%"):
-                let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+                let digits = rest.prefix(2).compactMap(\.hexDigitValue)
                 guard digits.count == 2 else { fallthrough }
                 append(UInt8(digits[0] << 4 | digits[1]))
                 rest = rest.dropFirst(2)
@@ -86,4 +94,9 @@ extension [UInt8] {
             }
         }
     }
+}
+
+extension UInt8 {
+    /// The value of a hexadecimal digit; nil for another character.
+    fileprivate var hexDigitValue: Int? { Character(Unicode.Scalar(self)).hexDigitValue }
 }

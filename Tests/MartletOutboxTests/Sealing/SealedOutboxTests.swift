@@ -319,11 +319,14 @@ import Testing
         let place = try await OutboxEngine.sealedPostgreSQL.place()
         let store = try await place.open()
         _ = try await store.accept([.numbered(1)], at: 10)
+        let numbers = "SELECT last_value FROM martlet.push_number"
+        let before = try await place.ask(numbers)
         await #expect(throws: (any Error).self) {
             try await place.ask(
                 "SELECT martlet.enqueue('orders', '{\"aps\":{}}', 'com.example.orders', token => '\(Self.token)')"
             )
         }
+        #expect(try await place.ask(numbers) == before, "nothing was inserted and rolled back")
         #expect(try await store.claimAll(at: 20).count == 1)
         await store.close(isInOrder: true)
     }

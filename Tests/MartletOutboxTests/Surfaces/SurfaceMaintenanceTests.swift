@@ -32,6 +32,25 @@ import Testing
         #expect(check.isSound && check.surfaces == 2 && check.sessions == 1, "\(check)")
     }
 
+    @Test(arguments: OutboxEngine.allCases)
+    func `sessions that are due too late are recalled`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let surfaces = outbox.surfaces
+        for (number, dueAt) in [(1, 1_000), (2, nil), (3, 900), (4, 5_000)] as [(Int, Int64?)] {
+            let phone = try await outbox.installations.add(.numbered(UInt64(number)))
+            let stored = try await surfaces.putNew(.numbered(number))
+            #expect(try await surfaces.finish(stored, on: [phone]))
+            #expect(try await surfaces.store(try await surfaces.session(of: stored), dueAt: dueAt) == .stored)
+        }
+        #expect(try await surfaces.recallSessions(dueAfter: 5_000, at: 20, limit: 9) == 0)
+        #expect(try await surfaces.recallSessions(dueAfter: 900, at: 20, limit: 1) == 1)
+        #expect(try await surfaces.recallSessions(dueAfter: 900, at: 20, limit: 9) == 1)
+        let due = try await surfaces.dueSessions(at: 20, limit: 9)
+        #expect(due.map(\.surface.surface.id).sorted() == ["order-1", "order-4"])
+        #expect(try await surfaces.dueSessions(at: .max, limit: 9).count == 3, "the second waits for a change")
+        await outbox.close(isInOrder: true)
+    }
+
     @Test func `a check finds a session without its surface`() async throws {
         let place = try await OutboxEngine.sqlite.place()
         let outbox = try await place.open()

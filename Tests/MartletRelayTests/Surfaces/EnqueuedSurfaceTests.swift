@@ -13,6 +13,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct EnqueuedSurfaceTests {
     private static let surface = "/v1/apps/orders/surfaces/order-7"
 
+    /// The key of a caller that only reads.
+    private static let reader = "mrt_reader"
+
     private let server: PostgreSQLServer
     private let database: String
     private let bench: RelayBench
@@ -26,7 +29,10 @@ import Testing
             apps: ["orders"],
             scopes: [.installations]
         )
-        bench = try await RelayBench(data: .database(server.address(of: database))) { $0.callers.append(installer) }
+        let reader = try RelayConfiguration.Caller(key: Self.reader, apps: ["orders"], scopes: [.read])
+        bench = try await RelayBench(data: .database(server.address(of: database))) { configuration in
+            configuration.callers += [installer, reader]
+        }
         // Afterwards the relay has registered its app.
         _ = await bench.push()
     }
@@ -58,6 +64,11 @@ import Testing
             return answer.status == 200
         }
         return answer.json
+    }
+
+    /// The events of the app from now on.
+    private static func events(of intake: isolated Intake) -> AsyncStream<[UInt8]> {
+        intake.events.listen(for: RelayBench.listener(to: "orders")) { _ in }.further
     }
 
     @Test func `a surface is stored, replaced and withdrawn in SQL`() async throws {
@@ -121,6 +132,25 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `values of a refused request are shown only with send`() async throws {
+        let events = await Self.events(of: bench.parts.intake)
+        let id = try await enqueue(#"{"to":{"users":"secret-user"},"snapshots":[]}"#)
+        let outcome = try await refusal(of: id)
+        #expect(outcome["problem"]?["detail"]?.stringValue?.contains("secret-user") == true, "\(outcome)")
+        for path in ["/v1/pushes/\(id)", "/v1/pushes?id=\(id)"] {
+            let read = await bench.ask("GET", path, key: Self.reader)
+            #expect(read.status == 200 && !read.text.contains("secret-user"), "\(read.text)")
+            #expect(read.text.contains("order-7") && read.text.contains("scope send"), "\(read.text)")
+        }
+        for await bytes in events {
+            let event = String(decoding: bytes, as: UTF8.self)
+            guard event.contains(id) else { continue }
+            #expect(!event.contains("secret-user") && event.contains("order-7"), "\(event)")
+            break
+        }
+        await bench.stop()
+    }
+
     @Test func `a push that Apple would refuse refuses the request`() async throws {
         let long = SurfaceBench.snapshot(of: .widget, String(repeating: "a", count: 5_000))
         let body: JSONValue = ["to": ["user": "anna"], "snapshots": [long.json]]
@@ -137,9 +167,9 @@ import Testing
         #expect(first.status == 201, "\(first.text)")
         let id = try await enqueue(Self.body("liveActivity", of: "order-8", more: channel), id: "order-8")
         let outcome = try await refusal(of: id)
-        #expect(outcome["state"] == "refused" && outcome["apns"]?["status"] == 409, "\(outcome)")
-        let reason = outcome["apns"]?["reason"]?.stringValue ?? ""
-        #expect(reason.hasPrefix("Surface order-8: ") && reason.contains("the surface order-7 has it"), "\(reason)")
+        #expect(outcome["surface"] == "order-8" && outcome["problem"]?["status"] == 409, "\(outcome)")
+        let detail = outcome["problem"]?["detail"]?.stringValue ?? ""
+        #expect(detail.contains("the surface order-7 has it"), "\(detail)")
         #expect(await bench.ask("GET", "/v1/apps/orders/surfaces/order-8").status == 404)
         await bench.stop()
     }

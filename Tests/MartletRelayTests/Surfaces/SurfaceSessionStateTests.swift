@@ -47,6 +47,38 @@ struct SurfaceSessionStateTests {
         #expect(try readAgain(bench.state) == bench.state)
     }
 
+    // MARK: Clocks
+
+    @Test func `a clock that was set back delays no update`() throws {
+        var bench = SurfaceSessionBench()
+        bench.now += 30 * 86_400
+        try bench.goLive()
+        bench.show(.activity(2, isUrgent: true))
+        guard case .update(let early)? = bench.plan.sends.first?.content else {
+            Issue.record("no update")
+            return
+        }
+        try bench.settle()
+        bench.now -= 30 * 86_400
+        bench.show(.activity(3, isUrgent: true))
+        guard case .update(let update)? = bench.plan.sends.first?.content else {
+            Issue.record("no update after the clock was set back")
+            return
+        }
+        #expect(update.timestamp > early.timestamp, "the phone ignores an update with a lower timestamp")
+    }
+
+    @Test func `a clock that was set back prolongs no pause`() throws {
+        var bench = SurfaceSessionBench()
+        bench.now += 30 * 86_400
+        try bench.report([.startToken("start")])
+        bench.show(.activity(1))
+        try bench.settle(.cancelled, nil)
+        bench.now -= 30 * 86_400
+        bench.step()
+        #expect(bench.plan.dueAt == (bench.now + 15) * 1_000)
+    }
+
     // MARK: Live Activities
 
     @Test func `a card is started, updated and ended`() throws {

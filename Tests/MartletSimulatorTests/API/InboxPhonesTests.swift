@@ -231,12 +231,18 @@ import Testing
 
     @Test func `a mistake in a request about phones is reported`() async throws {
         let bench = try await Bench()
+        let longName = String(repeating: "a", count: 121)
+        let longContent = JSONValue.string(String(repeating: "a", count: 4_095))
         for (method, path, body, status) in [
             ("GET", "/api/v1/phones/2", nil, 404), ("GET", "/api/v1/phones/none", nil, 404),
             ("GET", "/api/v1/phones?limit=1001", nil, 400), ("PUT", "/api/v1/phones/surfaces/a", [:], 400),
             ("PUT", "/api/v1/phones/surfaces/a", ["content": .null, "phones": [2]], 400),
             ("PUT", "/api/v1/phones/2", ["online": false], 404), ("PUT", "/api/v1/phones/1", ["online": 1], 400),
-            ("PUT", "/api/v1/phones/1", ["offline": true], 400),
+            ("PUT", "/api/v1/phones/1", ["offline": true], 400), ("GET", "/api/v1/phones/+1", nil, 404),
+            ("GET", "/api/v1/phones/01", nil, 404), ("PUT", "/api/v1/phones/surfaces/%00", ["content": .null], 400),
+            ("PUT", "/api/v1/phones/surfaces/%", ["content": .null], 400),
+            ("PUT", "/api/v1/phones/surfaces/\(longName)", ["content": .null], 400),
+            ("PUT", "/api/v1/phones/surfaces/a", ["content": longContent], 400),
         ] as [(String, String, JSONValue?, Int64)] {
             #expect(try await bench.json(method, path, body)["status"]?.integerValue == status, "\(path)")
         }

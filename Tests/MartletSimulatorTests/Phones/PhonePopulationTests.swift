@@ -156,6 +156,19 @@ import Testing
         #expect(used.phone.account.staleSurfaces == 1 && used.phone.account.longestStaleness == .seconds(10))
     }
 
+    @Test func `content of a limited number of surfaces is stated`() {
+        var population = population(2)
+        for number in 0..<PhonePopulation.surfaceLimit {
+            population.expect("order-\(number)", ["n": 1], on: [1], at: start)
+        }
+        #expect(!population.expect("other", ["n": 1], on: nil, at: start))
+        #expect(population.expect("order-0", ["n": 2], on: nil, at: start), "it is stated already")
+        population.expect("order-0", nil, on: [1], at: start)
+        #expect(!population.expect("other", ["n": 1], on: nil, at: start), "the other phone should show it")
+        population.expect("order-0", nil, on: nil, at: start)
+        #expect(population.expect("other", ["n": 1], on: nil, at: start))
+    }
+
     @Test func `the summary has sums, longest durations and percentiles`() {
         var population = population(20)
         population.advance(to: start + 1_000)

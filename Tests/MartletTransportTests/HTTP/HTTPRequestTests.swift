@@ -58,6 +58,14 @@ import Testing
         #expect(request(target).hasUTF8Target == isUTF8)
     }
 
+    @Test(arguments: [
+        ("/a", true), ("/%25", true), ("/%c3%A9", true), ("/?a=%", true), ("/%", false), ("/%4", false),
+        ("/%zz/a", false), ("/%%41", false), ("/%+1", false), ("/a%4?b", false),
+    ])
+    func `the escapes of a path are valid or not`(target: String, areValid: Bool) {
+        #expect(request(target).hasValidEscapes == areValid)
+    }
+
     @Test func `a response has its status first`() {
         let response = HTTPResponse(status: 404, fields: ["a": "b"], body: [1])
         #expect(response.fields.map(\.name) == [":status", "a"])
