@@ -95,7 +95,7 @@ BEGIN
             CASE WHEN channel IS NOT NULL THEN topic END, push_type, CASE WHEN channel IS NULL THEN topic END,
             priority::text, expiration, collapse_id, trace_parent, line_key, martlet.milliseconds(expires_at),
             body)],
-        ARRAY[body]
+        ARRAY[body], p_waits => true
     );
     -- After the insertion, which waits for the transaction that seals the outbox. This one has no key to seal the push.
     IF EXISTS (SELECT FROM martlet.sealed_key) THEN
