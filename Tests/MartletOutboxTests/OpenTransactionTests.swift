@@ -27,10 +27,10 @@ import Testing
         try await OpenTransaction(statements.joined(), in: database, of: server, isCommitted: isCommitted)
     }
 
-    private func enqueue(_ push: OutboxPush) -> String {
+    private func enqueue(_ push: OutboxPush, _ more: String = "") -> String {
         """
         SELECT martlet.enqueue('\(push.lane.app)', '{"aps": {}}', 'com.example.orders', 'aabb',
-            id => '\(push.id)');
+            id => '\(push.id)'\(more));
         """
     }
 
@@ -67,6 +67,27 @@ import Testing
         try await transaction.end()
         let later = try await store.accept(orders, at: 1_000)
         #expect(later.allSatisfy { answer in answer == .accepted || answer.isDuplicate })
+    }
+
+    @Test func `a transaction with immediate constraints supersedes pushes at the commit`() async throws {
+        let superseding = ", collapse_id => 'score', supersede => true"
+        let pushes = try (1...4).map { try push($0) }
+        try await server.ask(enqueue(pushes[0], superseding), of: database)
+        let immediate = "SET CONSTRAINTS ALL IMMEDIATE;"
+        let transaction = try await begin(
+            [
+                enqueue(pushes[1], superseding), enqueue(pushes[2], superseding), immediate,
+                enqueue(pushes[3], superseding), immediate,
+            ],
+            isCommitted: true
+        )
+        // The push that will be replaced is not locked.
+        let lock = "SELECT count(*) FROM (SELECT FROM martlet.queue FOR UPDATE NOWAIT) q"
+        #expect(try await server.ask(lock, of: database) == "1\n")
+        try await transaction.end()
+        #expect(try await server.ask("SELECT apns_id FROM martlet.push", of: database) == "\(pushes[3].id)\n")
+        #expect(try await store.status(of: pushes[0].id, of: "orders")?.outcome == Outcome(.superseded))
+        #expect(try await server.ask("SELECT count(*) FROM martlet.superseding", of: database) == "0\n")
     }
 }
 
