@@ -22,12 +22,15 @@ package enum Acceptance: Sendable, Hashable {
     case full
     /// A push with this identifier was deleted while this one was being stored: this one can be submitted again.
     case vanished
+    /// A transaction of a back end that has stored a push with this identifier is open: this one can be submitted again
+    /// when the transaction has ended.
+    case contested
 
     /// Whether the push was stored by the call.
     package var isStored: Bool {
         switch self {
         case .accepted, .superseding: true
-        case .duplicate, .conflict, .suppressed, .formerUser, .limited, .full, .vanished: false
+        case .duplicate, .conflict, .suppressed, .formerUser, .limited, .full, .vanished, .contested: false
         }
     }
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 
--- The function that stores pushes and returns a row for each push that was not stored.
+-- The functions that store pushes and return a row for each push that was not stored.
 --
 -- A stored push that supersedes others ends them after it is queued. Each of them has a row, too, with the place of the
 -- new push. Only superseding transactions lock the rows that count superseded pushes of jobs, so that these do not
@@ -8,7 +8,8 @@
 --
 -- Concurrent transactions conflict only on the identifier, through its unique index. The later one reads the
 -- stored push after the earlier one has committed. After the insertion the outcomes are searched for the
--- identifier, because the other push may have ended meanwhile.
+-- identifier, because the other push may have ended meanwhile. A back end may keep its transaction open for long, so
+-- relays do not wait for it: a push with an identifier that it has stored is contested, and not stored.
 --
 -- Each push has its own time of acceptance, because relays store the pushes of several commits in one call.
 --
@@ -22,34 +23,18 @@
 -- The identifiers of pushes of a job or of a session follow from others. Like pushes with a fingerprint, they are not
 -- stored while an outcome has their identifier; the returned row does not describe the other push.
 
-CREATE FUNCTION martlet.accept(
-    p_times bigint[], p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
-    p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[],
-    p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
-    p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
-    p_payloads bytea[], p_users text[] DEFAULT NULL, p_requests text[] DEFAULT NULL,
-    p_alert_limits bigint[] DEFAULT NULL, p_supersede boolean[] DEFAULT NULL, p_sessions bigint[] DEFAULT NULL,
-    p_job bigint DEFAULT NULL, p_installations bigint[] DEFAULT NULL
-) RETURNS TABLE (
-    place bigint, is_same boolean, apns_id uuid, is_production boolean, accepted_at bigint,
-    is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
-    unregistered_at bigint, attempts integer, unknown_tries integer, history text,
-    token_cursor bigint, token_unregistered_at bigint, token_reported_at bigint, token_reason text,
-    has_former_user boolean, is_limited boolean, is_superseded boolean
-) LANGUAGE plpgsql
+-- Inserts rows into `push`, except those of unregistered tokens, and returns the numbers of those that are stored; null
+-- for none. Inserts a part of the pushes, which are in the order of apps and numbers, by the places of its ends.
+CREATE FUNCTION martlet.insert_pushes(
+    p_first bigint, p_last bigint, p_numbers bigint[], p_times bigint[], p_apps bigint[], p_are_production boolean[],
+    p_ids uuid[], p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundle_ids text[],
+    p_push_types text[], p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[],
+    p_trace_parents text[], p_order_keys text[], p_expires_at bigint[], p_checksums bigint[], p_payloads bytea[],
+    p_users text[], p_sessions bigint[], p_job bigint, p_installations bigint[]
+) RETURNS bigint[] LANGUAGE plpgsql
 {index_settings} AS $$
-#variable_conflict use_column
 DECLARE
-    numbers bigint[] := ARRAY(
-        SELECT nextval('martlet.push_number') FROM generate_series(1, cardinality(p_ids))
-    );
     stored bigint[];
-    installations bigint[];
-    former bigint[];
-    alert record;
-    limited bigint[];
-    superseded_at bigint;
-    superseding_keys text[];
 BEGIN
     WITH fresh AS (
         INSERT INTO martlet.push (
@@ -65,7 +50,7 @@ BEGIN
                 WHERE t.token = g.token AND i.app = g.app LIMIT 1
             )), g.user_id IS NOT NULL, p_job, g.installation, g.session
         FROM unnest(
-            numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
+            p_numbers, p_apps, p_are_production, p_ids, p_fingerprints, p_tokens, p_channels, p_bundle_ids,
             p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids, p_trace_parents, p_order_keys,
             p_expires_at, p_times, p_checksums, p_payloads, p_users, p_installations, p_sessions
         ) AS g (
@@ -73,7 +58,8 @@ BEGIN
             priority, expiration, collapse_id, trace_parent, order_key, expires_at, accepted_at, checksum, payload,
             user_id, installation, session
         )
-        WHERE NOT EXISTS (
+        WHERE (g.app, g.number) >= (p_apps[p_first], p_numbers[p_first])
+            AND (g.app, g.number) <= (p_apps[p_last], p_numbers[p_last]) AND NOT EXISTS (
             SELECT FROM martlet.unregistered_token t
             WHERE t.app = g.app AND t.token = g.token AND t.is_production = g.is_production
                 AND t.topic = coalesce(g.topic, '')
@@ -83,9 +69,99 @@ BEGIN
         ON CONFLICT DO NOTHING RETURNING number
     )
     SELECT array_agg(fresh.number) INTO stored FROM fresh;
-    IF p_job IS NOT NULL OR cardinality(array_remove(p_fingerprints, NULL)) > 0
-        OR cardinality(array_remove(p_sessions, NULL)) > 0
-    THEN
+    RETURN stored;
+END $$;
+
+-- Stores pushes. Unless `p_waits` is set, those whose identifiers open transactions of others have stored are
+-- contested. The first attempt, with all pushes, waits for such a transaction as long as a commit may take. After it,
+-- parts of the pushes are inserted almost without waiting, at first by app, and a part that does not succeed is halved.
+-- The number of halvings is limited in each app: after it, all pushes of a part are contested.
+CREATE FUNCTION martlet.accept(
+    p_times bigint[], p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
+    p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[],
+    p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
+    p_order_keys text[], p_not_before bigint[], p_expires_at bigint[], p_checksums bigint[],
+    p_payloads bytea[], p_users text[] DEFAULT NULL, p_requests text[] DEFAULT NULL,
+    p_alert_limits bigint[] DEFAULT NULL, p_supersede boolean[] DEFAULT NULL, p_sessions bigint[] DEFAULT NULL,
+    p_job bigint DEFAULT NULL, p_installations bigint[] DEFAULT NULL, p_waits boolean DEFAULT false
+) RETURNS TABLE (
+    place bigint, is_same boolean, apns_id uuid, is_production boolean, accepted_at bigint,
+    is_claimed boolean, ended_at bigint, state text, status integer, reason text, unique_id text,
+    unregistered_at bigint, attempts integer, unknown_tries integer, history text,
+    token_cursor bigint, token_unregistered_at bigint, token_reported_at bigint, token_reason text,
+    has_former_user boolean, is_limited boolean, is_superseded boolean, is_contested boolean
+) LANGUAGE plpgsql
+{index_settings} AS $$
+#variable_conflict use_column
+DECLARE
+    numbers bigint[] := ARRAY(
+        SELECT nextval('martlet.push_number') FROM generate_series(1, cardinality(p_ids))
+    );
+    has_given_ids boolean := p_job IS NOT NULL OR cardinality(array_remove(p_fingerprints, NULL)) > 0
+        OR cardinality(array_remove(p_sessions, NULL)) > 0;
+    -- The places of the pushes by app. `part_ends` has the ends of the part that is inserted next, which begins at
+    -- `first`, and of those after it, the last one first.
+    places bigint[] := ARRAY(
+        SELECT u.place FROM unnest(p_apps) WITH ORDINALITY AS u (app, place) ORDER BY u.app, u.place
+    );
+    part_ends integer[] := ARRAY[cardinality(p_ids)];
+    first integer := 1;
+    last integer;
+    halvings integer := 50;
+    earlier_lock_time text := current_setting('lock_timeout');
+    lock_time text := '250ms';
+    contested bigint[];
+    stored bigint[];
+    installations bigint[];
+    former bigint[];
+    alert record;
+    limited bigint[];
+    superseded_at bigint;
+    superseding_keys text[];
+BEGIN
+    IF p_waits OR NOT has_given_ids THEN
+        stored := martlet.insert_pushes(
+            places[1], places[cardinality(places)], numbers, p_times, p_apps, p_are_production, p_ids, p_fingerprints,
+            p_tokens, p_channels, p_bundle_ids, p_push_types, p_topics, p_priorities, p_expirations, p_collapse_ids,
+            p_trace_parents, p_order_keys, p_expires_at, p_checksums, p_payloads, p_users, p_sessions, p_job,
+            p_installations
+        );
+    ELSE
+        -- With the usual limit of time, because a lock of the table contests no identifier.
+        LOCK TABLE martlet.push IN ROW EXCLUSIVE MODE;
+        WHILE part_ends <> '{}' LOOP
+            last := part_ends[cardinality(part_ends)];
+            BEGIN
+                PERFORM set_config('lock_timeout', lock_time, true);
+                stored := stored || martlet.insert_pushes(
+                    places[first], places[last], numbers, p_times, p_apps, p_are_production, p_ids, p_fingerprints,
+                    p_tokens, p_channels, p_bundle_ids, p_push_types, p_topics, p_priorities, p_expirations,
+                    p_collapse_ids, p_trace_parents, p_order_keys, p_expires_at, p_checksums, p_payloads, p_users,
+                    p_sessions, p_job, p_installations
+                );
+                PERFORM set_config('lock_timeout', earlier_lock_time, true);
+            EXCEPTION WHEN lock_not_available THEN
+                lock_time := '1ms';
+                IF p_apps[places[first]] <> p_apps[places[last]] THEN
+                    part_ends := part_ends || (
+                        SELECT max(k) FROM generate_series(first, last) k
+                        WHERE p_apps[places[k]] = p_apps[places[first]]
+                    );
+                    CONTINUE;
+                END IF;
+                IF first < last AND halvings > 0 THEN
+                    halvings := halvings - 1;
+                    part_ends := part_ends || (first + last) / 2;
+                    CONTINUE;
+                END IF;
+                contested := contested || ARRAY(SELECT numbers[k] FROM unnest(places[first:last]) k);
+            END;
+            part_ends := trim_array(part_ends, 1);
+            first := last + 1;
+            IF p_apps[places[first]] <> p_apps[places[last]] THEN halvings := 50; END IF;
+        END LOOP;
+    END IF;
+    IF has_given_ids THEN
         WITH ended AS (
             DELETE FROM martlet.push p USING martlet.outcome o
             WHERE p.number = ANY (stored)
@@ -164,7 +240,7 @@ BEGIN
         RETURN QUERY
         SELECT s.place, NULL::boolean, s.apns_id, s.is_production, s.accepted_at, false, superseded_at,
             'superseded'::text, NULL::integer, NULL::text, NULL::text, NULL::bigint, s.attempts, s.unknown_tries,
-            NULL::text, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, false, false, true
+            NULL::text, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text, false, false, true, false
         FROM martlet.supersede(superseded_at, p_apps, p_are_production, superseding_keys, numbers) s
         ORDER BY s.number DESC;
     END IF;
@@ -173,7 +249,7 @@ BEGIN
     SELECT g.place, k.fingerprint = g.fingerprint, k.apns_id, k.is_production, k.accepted_at, k.is_claimed,
         k.ended_at, k.state, k.status, k.reason, k.unique_id, k.unregistered_at, k.attempts, k.unknown_tries,
         k.history, t.cursor, t.unregistered_at, t.reported_at, t.reason, coalesce(g.number = ANY (former), false),
-        coalesce(g.number = ANY (limited), false), false
+        coalesce(g.number = ANY (limited), false), false, coalesce(g.number = ANY (contested), false)
     FROM unnest(numbers, p_apps, p_are_production, p_ids, p_tokens, p_topics, p_fingerprints) WITH ORDINALITY
         AS g (number, app, is_production, apns_id, token, topic, fingerprint, place)
     LEFT JOIN LATERAL martlet.known(g.app, g.apns_id) k ON g.fingerprint IS NOT NULL

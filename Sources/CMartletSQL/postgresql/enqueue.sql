@@ -101,7 +101,7 @@ BEGIN
             CASE WHEN channel IS NOT NULL THEN topic END, push_type, CASE WHEN channel IS NULL THEN topic END,
             priority::text, expiration, collapse_id, trace_parent, line_key, martlet.milliseconds(expires_at),
             body)],
-        ARRAY[body]
+        ARRAY[body], p_waits => true
     );
     IF FOUND AND other.is_same IS FALSE THEN
         RAISE EXCEPTION 'another push of the app has the id %', push_id USING ERRCODE = '23505';
@@ -126,6 +126,10 @@ END $$;
 --
 -- The first call of a transaction does it for all of its pushes at once, because transactions that lock the pushes of
 -- one key after those of another would deadlock.
+--
+-- A back end can make triggers run at once (`SET CONSTRAINTS`) and keep its transaction open. Then the trigger of an
+-- inserted row with the number 0 removes the row before the insertion returns, and the pushes are left to the commit.
+-- Their rows are replaced by rows with the opposite numbers, so that the triggers of the old rows find none.
 CREATE FUNCTION martlet.supersede_at_commit() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = martlet, pg_temp
 {index_settings} AS $$
@@ -135,11 +139,24 @@ DECLARE
     order_keys text[];
     numbers bigint[];
 BEGIN
+    IF NEW.number = 0 THEN
+        DELETE FROM martlet.superseding s WHERE s.transaction = NEW.transaction AND s.number = 0;
+        RETURN NULL;
+    END IF;
     IF NOT EXISTS (
         SELECT FROM martlet.superseding s WHERE s.transaction = NEW.transaction AND s.number = NEW.number
     ) THEN RETURN NULL; END IF;
+    INSERT INTO martlet.superseding (number) VALUES (0);
+    IF NOT EXISTS (SELECT FROM martlet.superseding s WHERE s.transaction = NEW.transaction AND s.number = 0) THEN
+        SET CONSTRAINTS martlet.superseding DEFERRED;
+        WITH newer AS (
+            DELETE FROM martlet.superseding s WHERE s.transaction = NEW.transaction RETURNING s.number
+        )
+        INSERT INTO martlet.superseding (number) SELECT -newer.number FROM newer;
+        RETURN NULL;
+    END IF;
     WITH newer AS (
-        DELETE FROM martlet.superseding s WHERE s.transaction = NEW.transaction RETURNING s.number
+        DELETE FROM martlet.superseding s WHERE s.transaction = NEW.transaction RETURNING abs(s.number) AS number
     )
     SELECT array_agg(p.app ORDER BY p.number), array_agg(p.is_production ORDER BY p.number),
         array_agg(p.order_key ORDER BY p.number), array_agg(p.number ORDER BY p.number)

@@ -31,7 +31,7 @@ extension Acceptance {
         case .suppressed: .unregistered
         case .formerUser: .moved
         case .limited: .alertLimit
-        case .duplicate, .conflict, .vanished, .full: .duplicate
+        case .duplicate, .conflict, .vanished, .contested, .full: .duplicate
         }
     }
 }

@@ -154,6 +154,8 @@ extension Acceptance {
                     reason: row.text(at: 18)
                 )
             )
+        } else if row.flag(at: 22) {
+            self = .contested
         } else {
             self = row.flag(at: 19) ? .formerUser : row.flag(at: 20) ? .limited : .vanished
         }

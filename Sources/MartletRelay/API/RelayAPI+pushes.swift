@@ -300,6 +300,15 @@ enum PushAnswer {
             self = .problem(
                 APIProblem(503, "a push with the identifier \(push.id) was deleted meanwhile: try again", retryAfter: 1)
             )
+        case .success(.contested):
+            self = .problem(
+                APIProblem(
+                    503,
+                    "a transaction of a back end that has stored a push with the identifier \(push.id) is open:"
+                        + " try again when it has ended",
+                    retryAfter: 1
+                )
+            )
         case .failure(let error): self = .problem(APIProblem(error))
         }
     }

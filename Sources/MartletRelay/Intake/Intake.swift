@@ -42,6 +42,7 @@ actor Intake {
     var replays = ReplayBudget()
     var openBatches = OpenBatches()
     private var counts = IntakeCounts()
+    private var contestedThrottle = LogThrottle()
     private var isWatchingCommits = false
     private(set) var isDraining = false
     /// The source of the generators for push identifiers.
@@ -349,6 +350,7 @@ actor Intake {
             let answer = result.map { $0[index] }
             counts.answered(answer, push.lane.app)
             if case .success(.full) = answer { gate.outboxIsFull(at: context.now) }
+            if case .success(.contested) = answer { logContested(push) }
             guard case .success(let acceptance) = answer, acceptance.isStored else { continue }
             superseded += acceptance.superseded
             let queue = LaneQueue(lane: push.lane, urgency: push.urgency)
@@ -359,6 +361,17 @@ actor Intake {
             dispatcher.recordRemoval(of: superseded)
             dispatcher.markReady(ready)
         }
+    }
+
+    private func logContested(_ push: OutboxPush) {
+        guard let omitted = contestedThrottle.take(at: context.now) else { return }
+        context.log.warning(
+            .identifierInOpenTransaction,
+            [
+                "app": .string(push.lane.app), "apns_id": .string(push.id.description),
+                "not-logged": omitted > 0 ? .whole(omitted) : nil,
+            ]
+        )
     }
 
     // MARK: Outcomes

@@ -30,7 +30,9 @@ struct IntakeCounts: Sendable {
         case .success(.duplicate): duplicates[app, default: 0] += 1
         case .success(.conflict): conflicts[app, default: 0] += 1
         case .success(.suppressed): suppressed[app, default: 0] += 1
-        case .success(.formerUser), .success(.limited), .success(.full), .success(.vanished), .failure: break
+        case .success(.formerUser), .success(.limited), .success(.full), .success(.vanished), .success(.contested),
+            .failure:
+            break
         }
     }
 

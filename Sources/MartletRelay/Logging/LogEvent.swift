@@ -46,6 +46,7 @@ package enum LogEvent: String, Sendable, Hashable, CaseIterable {
     case outboxAvailable = "outbox available"
     case diskLow = "disk nearly full"
     case queueFull = "queue full"
+    case identifierInOpenTransaction = "identifier in open transaction"
     case installationsUnavailable = "installations unavailable"
     case fleetChanged = "fleet changed"
     case relayMissing = "relay missing"

@@ -163,7 +163,7 @@ extension APNsResponse {
         case .success(.suppressed(let token)): self = .suppressed(token)
         case .success(.full): self = .rejected(.serviceUnavailable, retryAfter: 30)
         // A push of an APNs client is to a token, so it has no former user, and no limit of alerts.
-        case .success(.vanished), .success(.formerUser), .success(.limited):
+        case .success(.vanished), .success(.contested), .success(.formerUser), .success(.limited):
             self = .rejected(.serviceUnavailable, retryAfter: 1)
         case .failure: self = .rejected(.serviceUnavailable, retryAfter: 5)
         }

@@ -65,6 +65,7 @@ struct PushTracer {
         case .success(.limited): span.error = "limited"
         case .success(.full): span.error = "full"
         case .success(.vanished): span.error = "vanished"
+        case .success(.contested): span.error = "contested"
         case .failure: span.error = "unavailable"
         }
         add(span)
