@@ -350,7 +350,15 @@ actor Intake {
             let answer = result.map { $0[index] }
             counts.answered(answer, push.lane.app)
             if case .success(.full) = answer { gate.outboxIsFull(at: context.now) }
-            if case .success(.contested) = answer { logContested(push) }
+            if case .success(.contested) = answer, let omitted = contestedThrottle.take(at: context.now) {
+                context.log.warning(
+                    .identifierInOpenTransaction,
+                    [
+                        "app": .string(push.lane.app), "apns_id": .string(push.id.description),
+                        "not-logged": omitted > 0 ? .whole(omitted) : nil,
+                    ]
+                )
+            }
             guard case .success(let acceptance) = answer, acceptance.isStored else { continue }
             superseded += acceptance.superseded
             let queue = LaneQueue(lane: push.lane, urgency: push.urgency)
@@ -361,17 +369,6 @@ actor Intake {
             dispatcher.recordRemoval(of: superseded)
             dispatcher.markReady(ready)
         }
-    }
-
-    private func logContested(_ push: OutboxPush) {
-        guard let omitted = contestedThrottle.take(at: context.now) else { return }
-        context.log.warning(
-            .identifierInOpenTransaction,
-            [
-                "app": .string(push.lane.app), "apns_id": .string(push.id.description),
-                "not-logged": omitted > 0 ? .whole(omitted) : nil,
-            ]
-        )
     }
 
     // MARK: Outcomes

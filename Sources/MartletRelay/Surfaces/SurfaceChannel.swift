@@ -50,8 +50,8 @@ extension SurfaceChannel {
     }
 
     /// Returns the channel with the first environment and bundle identifier of its app in place of those that the
-    /// request does not name; the error is that the app does not have those that it names, or that the identifier is not
-    /// one of Apple.
+    /// request does not name; the error is that the app does not have those that it names, or that the identifier is
+    /// not one of Apple.
     func resolved(in app: RelayConfiguration.App, _ field: JSONField<APIProblem>) throws(APIProblem) -> SurfaceChannel {
         var channel = self
         channel.environment = environment ?? app.environments.first

@@ -238,7 +238,7 @@ actor SurfaceRunner {
         let surfaces = try await context.outbox.surfaces.unfinishedSurfaces(limit: SurfaceRunner.surfaceLimit)
         counts.spreading = [:]
         for stored in surfaces { counts.spreading[stored.surface.app, default: Spreading()].add(stored.changedAt) }
-        var batch = PageBatch()
+        var batch = SurfacePageBatch()
         var hasMore = false
         let share = SurfaceRunner.roundSize / max(1, counts.spreading.count)
         var sizes: [String: Int] = [:]
@@ -255,29 +255,13 @@ actor SurfaceRunner {
             sizes[app, default: 0] += page.installations.count
             guard batch.size >= SurfaceRunner.commitSize else { continue }
             try await store(batch)
-            batch = PageBatch()
+            batch = SurfacePageBatch()
         }
         try await store(batch)
         return hasMore ? .zero : SurfaceRunner.idleInterval
     }
 
-    /// Pages that are stored in one commit.
-    private struct PageBatch {
-        let start = ContinuousClock.now
-        private(set) var pages: [SurfacePage] = []
-        /// The app of each page.
-        private(set) var apps: [String] = []
-        /// The number of installations.
-        private(set) var size = 0
-
-        mutating func add(_ page: SurfacePage, of app: String) {
-            pages.append(page)
-            apps.append(app)
-            size += page.installations.count
-        }
-    }
-
-    private func store(_ batch: PageBatch) async throws(OutboxError) {
+    private func store(_ batch: SurfacePageBatch) async throws(OutboxError) {
         guard !batch.pages.isEmpty else { return }
         let areStored = try await context.outbox.surfaces.store(batch.pages, at: context.now)
         for (app, isStored) in zip(batch.apps, areStored) where isStored { counts.pages[app, default: 0] += 1 }

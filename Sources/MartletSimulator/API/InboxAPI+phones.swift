@@ -92,7 +92,8 @@ extension InboxAPI {
     }
 
     @Sendable private static func putPhone(_ call: APICall) async throws(APIProblem) {
-        let number = try number(call, in: try await phones(call))
+        let population = try await phones(call)
+        let number = try number(call, in: population)
         let body = try call.object(of: PhoneSetting.allCases.map(\.rawValue))
         var settings: [PhoneSetting: Bool?] = [:]
         for setting in PhoneSetting.allCases {
