@@ -20,8 +20,8 @@ extension ActivitySession {
 
     /// The time at which a card on a channel is replaced; nil for a start of which no card was reported.
     func restartTime(of start: AssumedActivity.Start) -> Int64? {
-        guard start.card != nil, let desired else { return nil }
-        return restartTime(ofCardFrom: start.at, desired)
+        guard start.card != nil, let wanted else { return nil }
+        return restartTime(ofCardFrom: start.at, wanted)
     }
 }
 

@@ -65,6 +65,8 @@ extension ActivitySession {
         case notAllowed = "live-activities-not-allowed"
         /// The user has removed the card.
         case declined = "removed-by-user"
+        /// APNs reported the token of the card as unregistered, and the app has not reported why the card is gone.
+        case endedWithoutReport = "ended-without-report"
         /// The app has not reported a push-to-start token, or the token was unregistered.
         case noStartToken = "no-start-token"
         /// The installation has had as many starts as the system allows for now.

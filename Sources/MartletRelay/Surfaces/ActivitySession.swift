@@ -33,12 +33,15 @@ struct ActivitySession: Sendable, Hashable, Codable {
 
     var policy: ActivityPolicy { AssumedActivity.policy }
 
+    /// The desired state of a card; nil also after the user has removed one.
+    var wanted: Desired? { assumed.isRemovedByUser ? nil : desired }
+
     // MARK: Events
 
     /// Changes the desired state; an older generation is ignored.
     mutating func desire(_ new: Desired) {
         guard new.generation >= desired?.generation ?? 0 else { return }
-        if desired == nil { assumed.isRemovedByUser = false }
+        if desired == nil { assumed.forgetRemovals() }
         // A start with other attributes, or on another channel, may succeed.
         if new.attributes != desired?.attributes || new.channel != desired?.channel { heldStart = nil }
         desired = new
@@ -133,12 +136,12 @@ struct ActivitySession: Sendable, Hashable, Codable {
     private mutating func cancelSuccessor(at now: Int64) -> [Action] {
         switch assumed.phase {
         case .live(var card):
-            let isWanted = desired != nil && now >= card.startedAt + policy.restartAfter
+            let isWanted = wanted != nil && now >= card.startedAt + policy.restartAfter
             guard !isWanted, let request = card.cancelSuccessor() else { return [] }
             assumed.phase = .live(card)
             return [.cancel(request)]
         case .ending(var card, let end):
-            guard desired == nil, let request = card.cancelSuccessor() else { return [] }
+            guard wanted == nil, let request = card.cancelSuccessor() else { return [] }
             assumed.phase = .ending(card, end)
             return [.cancel(request)]
         case .none, .starting, .unconfirmed: return []
@@ -160,6 +163,7 @@ struct ActivitySession: Sendable, Hashable, Codable {
             return []
         }
         guard assumed.isAllowed else { return alert(desired, because: .notAllowed) }
+        guard assumed.lossTime(after: now) == nil else { return alert(desired, because: .endedWithoutReport) }
         guard let token = assumed.startToken?.token else { return alert(desired, because: .noStartToken) }
         if let heldStart, heldStart.generation >= desired.generation {
             return alert(desired, because: heldStart.reason)
@@ -179,8 +183,7 @@ struct ActivitySession: Sendable, Hashable, Codable {
     }
 
     private mutating func cancel(_ start: AssumedActivity.Start, _ request: Int) -> [Action] {
-        let isWanted = desired != nil && assumed.isAllowed && !assumed.isRemovedByUser
-        guard !isWanted, !start.isCancelled else { return [] }
+        guard wanted == nil || !assumed.isAllowed, !start.isCancelled else { return [] }
         var cancelled = start
         cancelled.isCancelled = true
         assumed.phase = .starting(cancelled, request)
@@ -208,13 +211,12 @@ struct ActivitySession: Sendable, Hashable, Codable {
         return [.alert(generation: desired.generation)]
     }
 
-    /// Ends a card that is no longer desired, updates one with older content, and replaces one that the system will
-    /// end.
+    /// Ends a card that is no longer wanted, updates one with older content, and replaces one that the system will end.
     private mutating func maintain(_ card: AssumedActivity.Card, at now: Int64, within budget: inout ActivityBudget)
         -> [Action]
     {
         if let request = card.request { return cancelUpdate(of: card, request) }
-        guard let desired else { return end(card, at: now) }
+        guard let desired = wanted else { return end(card, at: now) }
         var card = card
         var actions: [Action] = []
         if now >= updateTime(of: card, desired) {
@@ -243,9 +245,9 @@ struct ActivitySession: Sendable, Hashable, Codable {
         return actions
     }
 
-    /// Cancels an update of which the content is no longer desired.
+    /// Cancels an update of which the content is no longer wanted.
     private mutating func cancelUpdate(of known: AssumedActivity.Card, _ request: Int) -> [Action] {
-        guard known.sending != desired?.generation, !known.isCancelled else { return [] }
+        guard known.sending != wanted?.generation, !known.isCancelled else { return [] }
         var card = known
         card.isCancelled = true
         assumed.phase = .live(card)
@@ -333,11 +335,11 @@ struct ActivitySession: Sendable, Hashable, Codable {
         at now: Int64,
         within budget: inout ActivityBudget
     ) -> [Action] {
-        guard let desired, let token = assumed.startToken?.token, let time = restartTime(of: start), now >= time,
+        guard let wanted, let token = assumed.startToken?.token, let time = restartTime(of: start), now >= time,
             budget.takeStart(at: now)
         else { return [] }
         assumed.abandon(start, at: now)
-        return [sendStart(desired, to: token, at: now)]
+        return [sendStart(wanted, to: token, at: now)]
     }
 
     // MARK: Times
@@ -348,7 +350,7 @@ struct ActivitySession: Sendable, Hashable, Codable {
     func nextTime(after now: Int64) -> Int64? {
         switch assumed.phase {
         case .live(let card):
-            guard let desired, card.request == nil || card.isSending(desired) else { return nil }
+            guard let desired = wanted, card.request == nil || card.isSending(desired) else { return nil }
             let restart = card.successor == nil ? restartTime(ofCardFrom: card.startedAt, desired) : nil
             return min(updateTime(of: card, desired), restart ?? .max)
         case .unconfirmed(let start):
@@ -363,14 +365,15 @@ struct ActivitySession: Sendable, Hashable, Codable {
                 desired.alertGeneration > alertedGeneration
             else { return end }
             return min(start.at + policy.tokenWait, end)
-        case .none, .starting, .ending: return nil
+        case .none: return wanted == nil ? nil : assumed.lossTime(after: now)
+        case .starting, .ending: return nil
         }
     }
 
     /// Returns whether a request sends the desired content to the card: nothing depends on its acceptance until
     /// ``nextTime(after:)``.
     func isUpdate(_ request: Int) -> Bool {
-        guard case .live(let card) = assumed.phase, let desired else { return false }
+        guard case .live(let card) = assumed.phase, let desired = wanted else { return false }
         return card.request == request && card.isSending(desired)
     }
 

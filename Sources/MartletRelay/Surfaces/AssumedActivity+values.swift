@@ -134,15 +134,10 @@ extension AssumedActivity {
         }
 
         /// Returns the time of the next look for a report of the app after the start has expired.
-        ///
-        /// A report without a change makes no step due. The intervals double.
         func lookTime(after now: Int64) -> Int64 {
             // The token of a card that the app has reported is a change.
             guard card == nil else { return .max }
-            let policy = AssumedActivity.policy
-            var age = policy.startExpiration + policy.reportDelay
-            while at + age <= now, age < policy.longestLife { age *= 2 }
-            return at + age
+            return AssumedActivity.lookTime(after: now, since: at)
         }
     }
 
@@ -176,6 +171,9 @@ extension AssumedActivity {
         let time: Int64
         /// Whether the app has reported the end.
         let isReported: Bool
+        /// The time of the app's last report before the card was gone for a reason that the app has not reported, in
+        /// seconds since 1970; nil if the reason is known.
+        var lostAfter: Int64?
     }
 
     /// An activity on the phone whose token is known.
@@ -285,6 +283,15 @@ extension AssumedActivity {
             card.successor.flatMap { $0.request == request ? $0.start : nil }
         case .none, .starting, .unconfirmed: nil
         }
+    }
+
+    /// Returns the time of the next look for a report of the app, of which the last was before a time.
+    ///
+    /// A report without a change makes no step due. The intervals double.
+    static func lookTime(after now: Int64, since time: Int64) -> Int64 {
+        var age = policy.startExpiration + policy.reportDelay
+        while time + age <= now { age *= 2 }
+        return time + age
     }
 }
 

@@ -38,8 +38,8 @@ struct AssumedActivity: Sendable, Hashable, Codable {
     private(set) var unusableChannel: SurfaceChannel?
     /// Whether the user allows Live Activities of the app.
     private(set) var isAllowed = true
-    /// Whether the user has removed the last card.
-    var isRemovedByUser = false
+    /// Whether the user has removed a card since the surface was desired.
+    private(set) var isRemovedByUser = false
     /// The time of the app's last report, in seconds since 1970.
     private(set) var seenAt: Int64 = 0
     /// The cards that another card has replaced, until APNs has accepted their end.
@@ -79,7 +79,13 @@ struct AssumedActivity: Sendable, Hashable, Codable {
         }
         let ends = recordEnds(report.ended, at: now)
         let reachable = Set(report.running.filter { $0.token != nil && !isOver($0) }.map(\.id))
-        for card in cards where !reachable.contains(card.id) { remove(card, isByUser: false, at: now) }
+        for card in cards where !reachable.contains(card.id) {
+            if isAllowed, case .live(card) = phase, report.running.contains(where: { $0.id == card.id }) {
+                lose(card, at: now)
+            } else {
+                remove(card, isByUser: false, at: now)
+            }
+        }
         for card in report.running where !isOver(card) {
             if let token = card.token?.token { record(card, token, at: now) }
         }
@@ -102,7 +108,10 @@ struct AssumedActivity: Sendable, Hashable, Codable {
             if earlier?.isReported == true { continue }
             if let card = cards.first(where: { $0.id == end.id }) {
                 remove(card, isByUser: end.isByUser, at: now)
-            } else if earlier == nil {
+            } else if let earlier {
+                // Another card may have been started before this report.
+                isRemovedByUser = isRemovedByUser || end.isByUser && earlier.lostAfter != nil
+            } else {
                 unknown.append(end)
             }
             forget(end.id, nil, at: now, isReported: true)
@@ -140,7 +149,7 @@ struct AssumedActivity: Sendable, Hashable, Codable {
                 start.card = waiting.id
                 phase = .unconfirmed(start)
             } else if let card = start.card {
-                isRemovedByUser = ends.contains { $0.id == card && $0.isByUser }
+                isRemovedByUser = isRemovedByUser || ends.contains { $0.id == card && $0.isByUser }
                 phase = .none
             } else {
                 isRemovedByUser = isRemovedByUser || isRemoved
@@ -154,9 +163,10 @@ struct AssumedActivity: Sendable, Hashable, Codable {
             }
         case .live(var card):
             guard let successor = card.successor, successor.isAccepted else { return }
+            isRemovedByUser = isRemovedByUser || isRemoved
             if let waiting {
                 adopt(waiting, of: successor.start, insteadOf: card)
-            } else if hasMadeNoCard(successor.start, at: now) {
+            } else if isRemoved || hasMadeNoCard(successor.start, at: now) {
                 card.successor = nil
                 phase = .live(card)
             }
@@ -226,7 +236,8 @@ struct AssumedActivity: Sendable, Hashable, Codable {
         } else if isStartedByPush == false {
             card.successor = pending
         }
-        isRemovedByUser = false
+        // Only a card that the app has started is there because the user wants it after a removal.
+        isRemovedByUser = isRemovedByUser && isStartedByPush ?? (pending != nil)
         phase = .live(card)
     }
 
@@ -236,16 +247,40 @@ struct AssumedActivity: Sendable, Hashable, Codable {
         superseded.removeAll { $0.id == known.id }
         switch phase {
         case .live(let card) where card.id == known.id:
-            isRemovedByUser = isByUser
+            isRemovedByUser = isRemovedByUser || isByUser
             phase = phase(without: card)
         case .ending(let card, _) where card.id == known.id: phase = phase(without: card)
         case .none, .starting, .unconfirmed, .live, .ending: break
         }
     }
 
+    /// Records that the token of the card is unregistered: the card is gone, and the app has not reported why.
+    private mutating func lose(_ card: Card, at time: Int64) {
+        forget(card.id, card.token, at: time)
+        endedCards[endedCards.count - 1].lostAfter = seenAt
+        phase = phase(without: card)
+    }
+
     private mutating func forget(_ id: String, _ token: DeviceToken?, at time: Int64, isReported: Bool = false) {
         endedCards.removeAll { $0.id == id }
         endedCards.append(EndedCard(id: id, token: token, time: time, isReported: isReported))
+    }
+
+    /// The next time at which the app may have reported why a card is gone; nil if no card is, or if the app has
+    /// reported something since without a removal by the user.
+    func lossTime(after now: Int64) -> Int64? {
+        guard let lost = endedCards.last(where: { $0.lostAfter != nil }), let lostAfter = lost.lostAfter else {
+            return nil
+        }
+        guard seenAt > lostAfter else { return Self.lookTime(after: now, since: lost.time) }
+        let time = seenAt + Self.policy.reportDelay
+        return now < time ? time : nil
+    }
+
+    /// Forgets the removals of cards, because the surface is desired anew.
+    mutating func forgetRemovals() {
+        isRemovedByUser = false
+        for index in endedCards.indices { endedCards[index].lostAfter = nil }
     }
 
     /// Returns whether a running activity is that of an ended card: its token is the same, and was not reported since.
@@ -314,8 +349,7 @@ struct AssumedActivity: Sendable, Hashable, Codable {
         var card = known
         // A token that was reported meanwhile is a newer one.
         if result == .unregistered, card.token == card.sentTo {
-            forget(card.id, card.token, at: milliseconds / 1_000)
-            phase = phase(without: card)
+            lose(card, at: milliseconds / 1_000)
         } else {
             card.settle(result, at: milliseconds)
             phase = .live(card)

@@ -69,6 +69,15 @@ struct ActivitySessionTests {
             return actions()
         }
 
+        /// Lets APNs report the token of the card as unregistered, with the update to the second generation.
+        mutating func loseCard() {
+            now += 20
+            _ = desire(2)
+            settle(2, .unregistered)
+            #expect(actions() == [])
+            #expect(session.absence == .endedWithoutReport)
+        }
+
         /// Brings the first generation on the phone: the start is request 1.
         mutating func goLive(with token: DeviceToken) {
             _ = desire(1)
@@ -211,15 +220,55 @@ struct ActivitySessionTests {
         }
     }
 
-    @Test func `a card whose token is unregistered is started again`() {
+    @Test func `a card with an unregistered token waits for a report`() {
         var bench = Bench(startToken: start)
         bench.goLive(with: update)
-        bench.now += 20
-        _ = bench.desire(2)
-        bench.settle(2, .unregistered)
-        guard case .start(_, start, generation: 2, _, _)? = bench.actions().first else {
+        bench.loseCard()
+        #expect(bench.desire(3, isUrgent: true) == [.alert(generation: 3)])
+        bench.now += 86_400
+        #expect(bench.actions() == [])
+        #expect(bench.session.absence == .endedWithoutReport)
+        // Other reports of the app may come before that of the removal.
+        bench.report.seenAt = bench.now
+        #expect(bench.actions() == [])
+        #expect(bench.session.nextTime(after: bench.now) == bench.now + 60)
+        var removed = bench
+        #expect(removed.end("card", isByUser: true) == [])
+        #expect(removed.session.absence == .declined)
+        var ended = bench
+        #expect(ended.end("card", isByUser: false).count == 1)
+        bench.now += 60
+        guard case .start(_, start, generation: 3, _, _)? = bench.actions().first else {
             Issue.record("no start: \(bench.session.assumed.phase)")
             return
+        }
+    }
+
+    @Test func `a removal that is reported late ends the next card`() {
+        var bench = Bench(startToken: start)
+        bench.goLive(with: update)
+        bench.loseCard()
+        bench.report.seenAt = bench.now + 1
+        bench.now += 61
+        guard case .start(let request, _, _, _, _)? = bench.actions().first else {
+            Issue.record("no start: \(bench.session.assumed.phase)")
+            return
+        }
+        var starting = bench
+        #expect(starting.end("card", isByUser: true) == [.cancel(request)])
+        bench.settle(request, .accepted)
+        var unconfirmed = bench
+        #expect(unconfirmed.end("card", isByUser: true) == [])
+        for var bench in [bench, unconfirmed] {
+            _ = bench.add("new card", rotated)
+            if case .live = bench.session.assumed.phase { _ = bench.end("card", isByUser: true) }
+            guard case .ending(let card, let end) = bench.session.assumed.phase, card.token == rotated else {
+                Issue.record("no end: \(bench.session.assumed.phase)")
+                continue
+            }
+            bench.settle(end, .accepted)
+            #expect(bench.desire(3) == [])
+            #expect(bench.session.absence == .declined)
         }
     }
 

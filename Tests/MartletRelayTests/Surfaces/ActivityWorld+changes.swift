@@ -8,6 +8,7 @@ import MartletCore
 extension ActivityWorld {
     mutating func desire(isUrgent: Bool) {
         note("desired \(revision + 1)\(isUrgent ? ", urgent" : "")")
+        if content == nil { removal = nil }
         change(to: .activity(revision + 1, isUrgent: isUrgent, on: channel))
         generation = revision
     }

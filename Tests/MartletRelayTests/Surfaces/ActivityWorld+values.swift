@@ -58,7 +58,7 @@ extension ActivityWorld {
     /// A fault in the session's work, which the world must notice.
     enum PlantedFault: CaseIterable {
         case repeatsTimestamps, startsTwice, ignoresNewTokens, forgetsEnds, alwaysUrgent, ignoresUnregistered
-        case forgetsBroadcasts, repeatsContent
+        case forgetsBroadcasts, repeatsContent, takesUnregisteredForEnd, ignoresLateRemovals
     }
 
     enum Event {
@@ -88,7 +88,9 @@ extension ActivitySession.Absence {
         switch self {
         case .notAllowed: !phone.isAllowed
         case .declined, .startBudgetSpent, .neverConfirmed: !phone.cards.contains(where: \.isActive)
-        case .noStartToken, .attributesFixed, .refused, .alertsNotAllowed, .noDeviceToken, .notSent: false
+        case .endedWithoutReport, .noStartToken, .attributesFixed, .refused, .alertsNotAllowed, .noDeviceToken,
+            .notSent:
+            false
         }
     }
 }

@@ -24,7 +24,7 @@ struct ActivityWorld {
     let channel: SurfaceChannel?
     private let tell: ((String) -> Void)?
     private(set) var now = ActivityWorld.begin
-    private var generator: SplitMix64
+    var generator: SplitMix64
     /// The events to come, the next one last.
     private var agenda: [(time: Int64, event: Event)] = []
     private(set) var state = SurfaceSessionState()
@@ -39,23 +39,27 @@ struct ActivityWorld {
     var changedAt: Int64 = 0
     private var results: [SessionResult] = []
     private var budget: ActivityBudget
-    private var stored: ReportedInstallation
+    var stored: ReportedInstallation
     /// The reports that the app has not sent yet.
-    private var reports: [Report] = []
-    private var phone = PhoneModel()
+    var reports: [Report] = []
+    /// The time until which the app does not send them, but others.
+    var heldUntil: Int64 = 0
+    var phone = PhoneModel()
+    /// The removal of a card by the user, until the user or the back end wants another one; nil for none.
+    var removal: Removal?
     var revision = 0
     /// The revision with which the surface got its content.
     var generation = 0
     private var isAppleUp = true
-    private var isQuiet = false
+    private(set) var isQuiet = false
     private var waiting: [APNsID: Push] = [:]
     private var pushCount: UInt64 = 0
     private var lastTimestamp: Int64 = 0
     private var urgentUpdates: [Int64] = []
     private var starts: [Int64] = []
-    private var knownDead: Set<String> = []
+    var knownDead: Set<String> = []
     /// The card whose new tokens are ignored as a planted fault.
-    private var ignoredCard: String?
+    var ignoredCard: String?
 
     init(seed: UInt64, fault: PlantedFault? = nil, tell: ((String) -> Void)? = nil) {
         generator = SplitMix64(state: seed)
@@ -77,7 +81,7 @@ struct ActivityWorld {
 
     // MARK: The plan
 
-    private mutating func chance(_ probability: Double) -> Bool {
+    mutating func chance(_ probability: Double) -> Bool {
         Double.random(in: 0..<1, using: &generator) < probability
     }
 
@@ -85,7 +89,7 @@ struct ActivityWorld {
         ActivityWorld.begin + Int64.random(in: 0..<ActivityWorld.busy, using: &generator)
     }
 
-    private mutating func schedule(_ event: Event, at time: Int64) {
+    mutating func schedule(_ event: Event, at time: Int64) {
         let later = agenda.firstIndex { $0.time <= time } ?? agenda.endIndex
         agenda.insert((time, event), at: later)
     }
@@ -168,10 +172,13 @@ struct ActivityWorld {
             end.status = nil
         case .unregistered(let since):
             knownDead.insert(push.token)
+            if removal?.token == push.token { removal?.isUnregistered = true }
             if fault != .ignoresUnregistered {
                 end.state = .refused
                 end.status = 410
-                stored.unregister(try ReportedInstallation.token(push.token), since: since)
+                let token = try ReportedInstallation.token(push.token)
+                if fault == .takesUnregisteredForEnd { stored.endActivity(with: token, at: now) }
+                stored.unregister(token, since: since)
             }
         }
         results.append(end)
@@ -183,46 +190,6 @@ struct ActivityWorld {
         }
         dueAt = time
         schedule(.tick, at: time)
-    }
-
-    private mutating func act(_ choice: Int) {
-        note("user \(choice)")
-        switch choice {
-        case 0: deliver(phone.swipe(at: now))
-        case 1: deliver(phone.allow(false, at: now))
-        case 2, 3: deliver(phone.allow(true, at: now))
-        case 4: deliver(phone.rotateToken(at: now))
-        case 5: deliver(phone.replaceStartToken(at: now))
-        case 6: deliver(phone.startFromApp(at: now))
-        default: deliver(choice == 9 ? phone.open(at: now) : phone.wake(at: now))
-        }
-    }
-
-    /// Lets the app send what it reports: soon, and in the quiet always; otherwise when it runs again.
-    private mutating func deliver(_ new: [Report]) {
-        guard !new.isEmpty else { return }
-        reports += new
-        if !isQuiet, chance(0.15) {
-            if chance(0.6) { schedule(.user(8), at: now + Int64.random(in: 1...7_200, using: &generator)) }
-        } else {
-            schedule(.report, at: now + (isQuiet ? 1 : Int64.random(in: 0...5, using: &generator)))
-        }
-    }
-
-    /// Sends the reports in their order, and the state that the app finds then.
-    private mutating func sendReports() throws(Violation) {
-        let sent = reports + phone.wake(at: now)
-        reports = []
-        note("reports \(sent)")
-        for report in sent {
-            switch report {
-            case .startToken(let token): knownDead.remove(token)
-            case .cards(let cards): for card in cards { knownDead.remove(card.token ?? "") }
-            case .gone, .allowed, .allGone: break
-            }
-        }
-        if fault == .ignoresNewTokens, case .live(let card) = state.activity.assumed.phase { ignoredCard = card.id }
-        if try stored.apply(sent, ignoringTokensOf: ignoredCard, at: now) { isDue = true }
     }
 
     // MARK: Steps
@@ -291,6 +258,9 @@ struct ActivityWorld {
         switch send.content {
         case .start(let timestamp, let channel):
             try count(start: token)
+            guard removal?.isKnown != true else {
+                throw Violation(description: "\(now): a start after the user has removed the card")
+            }
             guard channel == nil || channel == self.channel && stored.canJoin else {
                 throw Violation(description: "\(now): a start on a channel that the phone cannot join")
             }
@@ -426,6 +396,10 @@ struct ActivityWorld {
                 throw Violation(description: "a card is left of a surface that is not desired: \(phase)")
             }
             return
+        }
+        // A card on the channel has no token with which it could be ended.
+        guard removal?.isReported != true || !shown.contains(where: { $0.isStartedByPush && !$0.usesChannel }) else {
+            throw Violation(description: "a card is left after the user has removed the one before: \(phase)")
         }
         if let reason = state.activity.absence {
             guard !reason.isTrue(of: phone) else { return }

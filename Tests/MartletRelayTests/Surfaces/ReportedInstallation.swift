@@ -65,6 +65,13 @@ struct ReportedInstallation {
         }
     }
 
+    /// Records an end of the activity with a token, which the app has not reported.
+    mutating func endActivity(with token: DeviceToken, at now: Int64) {
+        for (slot, known) in installation.tokens where slot.kind == .activity && known.token == token {
+            installation.activities[slot.name]?.end = Installation.Activity.End(.system, at: now * 1_000)
+        }
+    }
+
     /// Adds the token of a kind, of a control with its kind.
     mutating func add(
         _ kind: Installation.TokenKind,

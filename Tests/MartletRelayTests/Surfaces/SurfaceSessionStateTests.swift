@@ -263,6 +263,32 @@ struct SurfaceSessionStateTests {
         #expect(bench.plan.sends.isEmpty)
     }
 
+    @Test func `a notification replaces a card that is gone without a report`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.stored.add(.device, "device", at: bench.now)
+        try bench.goLive()
+        bench.now += 20
+        bench.show(.activity(2))
+        // The outbox removes the token with the answer of APNs.
+        try bench.stored.unregister(ReportedInstallation.token("update"), since: bench.now)
+        try bench.settle(.refused, 410)
+        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (bench.now + 660) * 1_000)
+        #expect(try bench.account(.liveActivity).reason == .endedWithoutReport)
+        #expect(try readAgain(bench.state) == bench.state)
+        bench.show(.activity(3, isUrgent: true))
+        #expect(bench.plan.sends.map(\.content) == [Send.notification])
+        try bench.settle()
+        #expect(bench.plan.sends.isEmpty)
+        bench.now += 30
+        let hasChanged = try bench.stored.apply([.startToken("start")], ignoringTokensOf: nil, at: bench.now)
+        #expect(!hasChanged)
+        bench.step()
+        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (bench.now + 60) * 1_000)
+        bench.now += 60
+        bench.step()
+        #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now)])
+    }
+
     // MARK: Other kinds
 
     @Test func `each revision of the other kinds is sent once`() throws {
