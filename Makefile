@@ -63,15 +63,15 @@ surfaces-comparison: ## Compare a relay with loops over tokens on simulated phon
 test: ## Run all tests, including those with other programs, on the optimised build; CONFIGURATION=debug tests the other
 	@Scripts/prerequisites build test examples
 	@Scripts/timed "build" $(BUILD) --build-tests
+	@Scripts/timed "the phone's side" Scripts/check phone
+	@Scripts/timed "workflows" Scripts/check workflows
+	@Scripts/timed "deployment" Scripts/check deployment $(PROGRAM)
+	@Scripts/timed "examples" Scripts/check examples $(PROGRAM)
+	@Scripts/timed "documentation" Scripts/check documentation $(PROGRAM)
 	@Scripts/timed "suites" Scripts/run-tests .build/tests-$(CONFIGURATION).log $(RUN_TESTS) --parallel --skip "$(BUSY_TESTS)"
 	@Scripts/timed "crashes, load and memory" \
 		Scripts/run-tests .build/busy-tests-$(CONFIGURATION).log $(RUN_TESTS) --parallel --filter "$(BUSY_TESTS)"
 	@Scripts/timed "pages in Chromium" Scripts/walks $(PROGRAM)
-	@Scripts/timed "examples" Scripts/check examples $(PROGRAM)
-	@Scripts/timed "documentation" Scripts/check documentation $(PROGRAM)
-	@Scripts/timed "the phone's side" Scripts/check phone
-	@Scripts/timed "workflows" Scripts/check workflows
-	@Scripts/timed "deployment" Scripts/check deployment $(PROGRAM)
 
 first-push: ## Follow the article "Send and test a first push" from its first command
 	@Scripts/prerequisites build examples
