@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MartletCore
-package import MartletOutbox
+internal import MartletOutbox
 internal import Synchronization
 
 /// The surfaces of a model.
