@@ -346,8 +346,10 @@ extension OutboxModel {
 }
 
 extension Array {
-    /// Returns elements of which apps take turns, in the order of the turns: an app gives its oldest element, its
-    /// newest one, the next oldest one and so on. Of elements with the same turn the oldest one is first.
+    /// Returns elements of which apps take turns, in the order of the turns.
+    ///
+    /// An app gives its oldest element, its newest one, the next oldest one and so on. Of elements with the same turn
+    /// the oldest one is first.
     func turns(
         of app: (Element) -> String,
         by time: (Element) -> (Int64, Int64),

@@ -13,6 +13,7 @@ package struct OpenTransaction: Sendable {
     ///   - database: The name of the database.
     ///   - server: The server.
     ///   - isCommitted: Whether the end is a commit; otherwise it is a rollback.
+    /// - Throws: The error of `psql`, or that the transaction does not open.
     package init(
         _ statements: String,
         in database: String,

@@ -11,6 +11,7 @@ extension PostgreSQLSurfaces {
     ///   - table: The table.
     ///   - condition: The condition of a row `r` that waits.
     ///   - time: The column with the time since which a row waits.
+    /// - Returns: The call of a function that returns rows.
     static func waiting(_ table: String, _ condition: String, _ time: String) -> String {
         "martlet.waiting_rows('\(table)', '\(condition)', '\(time)', $1, $2, $3)"
     }

@@ -17,8 +17,10 @@ package struct Surface: Sendable, Hashable {
     package var fingerprint: [UInt8]
     /// The time when the surface is withdrawn, in milliseconds since 1970; nil for never.
     package var endsAt: Int64?
-    /// The identifier of the broadcast channel in the request; nil for none. Of the surfaces of an app that are not
-    /// withdrawn, one has it, because a broadcast reaches each Live Activity on the channel.
+    /// The identifier of the broadcast channel in the request; nil for none.
+    ///
+    /// Of the surfaces of an app that are not withdrawn, one has it, because a broadcast reaches each Live Activity on
+    /// the channel.
     package var channel: String?
 
     /// Creates a surface, by default without an end and without a channel.
