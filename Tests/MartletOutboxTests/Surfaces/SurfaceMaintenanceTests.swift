@@ -37,8 +37,9 @@ import Testing
         let outbox = try await engine.place().open()
         let surfaces = outbox.surfaces
         for (number, dueAt) in [(1, 1_000), (2, nil), (3, 900), (4, 5_000)] as [(Int, Int64?)] {
-            let phone = try await outbox.installations.add(.numbered(UInt64(number)))
-            let stored = try await surfaces.putNew(.numbered(number))
+            let app = number == 4 ? "rides" : "orders"
+            let phone = try await outbox.installations.add(.numbered(UInt64(number), app: app))
+            let stored = try await surfaces.putNew(.numbered(number, app: app))
             #expect(try await surfaces.finish(stored, on: [phone]))
             #expect(try await surfaces.store(try await surfaces.session(of: stored), dueAt: dueAt) == .stored)
         }
