@@ -126,8 +126,7 @@ import Testing
                 of: database
             )
         }
-        let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND wait_event = 'PgSleep'"
-        try await eventually("the push is locked") { try await server.ask(sleeping, of: database) == "1\n" }
+        try await server.waitForSleep("the push is locked", of: database)
         let push = try OutboxPush.numbered(2, token: "aabb", orderKey: "score", user: "anna").superseding
         #expect(try await store.accept([push], at: 20)[0].superseded.count == 1)
         _ = try await settlement.value

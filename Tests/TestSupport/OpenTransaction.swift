@@ -34,8 +34,7 @@ package struct OpenTransaction: Sendable {
             \(isCommitted ? "COMMIT" : "ROLLBACK")
             """
         client = Task { try await server.ask(sql, of: database) }
-        let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND wait_event = 'PgSleep'"
-        try await eventually("the transaction is open") { try await server.ask(sleeping, of: database) == "1\n" }
+        try await server.waitForSleep("the transaction is open", of: database)
     }
 
     /// Ends the transaction, and returns the output of its statements.

@@ -146,4 +146,15 @@ package final class PostgreSQLServer: Sendable {
         guard run.status == 0 else { throw MissingProgram(name: "psql: \(run.errorOutput)") }
         return run.text
     }
+
+    /// Waits until one client of a database sleeps in `pg_sleep`.
+    ///
+    /// - Parameters:
+    ///   - expected: What the client has done then, in words, for the error.
+    ///   - database: The name of the database.
+    /// - Throws: ``NeverHappened``, and the error of `psql`.
+    package func waitForSleep(_ expected: String, of database: String) async throws {
+        let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND wait_event = 'PgSleep'"
+        try await eventually(expected) { try await ask(sleeping, of: database) == "1\n" }
+    }
 }

@@ -85,10 +85,7 @@ import Testing
         )
         let push = try OutboxPush.numbered(1, hasCallersID: true, user: "anna")
         async let accepting = outbox.accept([push], at: 100)
-        let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND wait_event = 'PgSleep'"
-        try await eventually("the push is being stored") {
-            try await server.ask(sleeping, of: database) == "1\n"
-        }
+        try await server.waitForSleep("the push is being stored", of: database)
         #expect(try await outbox.installations.removeUser("anna", of: "orders") == 1)
         #expect(try await accepting == [.accepted])
         #expect(try await outbox.erasePushes(ofUser: "anna", at: 200).flatMap(\.cancelled).map(\.id) == [push.id])
