@@ -2,7 +2,6 @@
 
 internal import MartletCore
 package import MartletOutbox
-internal import Synchronization
 
 /// A model of the surfaces, which each engine has to agree with.
 struct SurfaceModel: Sendable {

@@ -90,7 +90,8 @@ CREATE INDEX queue_scheduled ON martlet.queue (app, is_production, order_key, nu
 CREATE INDEX queue_expiry ON martlet.queue (expires_at) WHERE node IS NULL AND expires_at IS NOT NULL;
 
 -- The numbers of pushes that back ends have enqueued and that replace others at the commit, which deletes their rows.
--- The transaction keeps the deletion from reading rows that others have deleted.
+-- The transaction keeps the deletion from reading rows that others have deleted. The trigger of the table also inserts
+-- the opposite of a number, and 0.
 CREATE TABLE martlet.superseding (
     transaction xid8 DEFAULT pg_current_xact_id(),
     number bigint,

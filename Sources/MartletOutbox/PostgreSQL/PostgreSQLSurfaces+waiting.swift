@@ -16,7 +16,7 @@ extension PostgreSQLSurfaces {
         "martlet.waiting_rows('\(table)', '\(condition)', '\(time)', $1, $2, $3)"
     }
 
-    /// Returns the parameters for a number of rows that do not wait only since a later time, half of them oldest ones.
+    /// Returns the parameters for a number of rows, half of them oldest ones, that wait since a time at the latest.
     static func waitingLimits(_ limit: Int, until time: Int64 = .max) -> [Parameter] {
         [.integer(time), .integer(Int64(limit - limit / 2)), .integer(Int64(limit / 2))]
     }

@@ -342,11 +342,11 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
             let app = outbox.apps.number(ofKnown: hashed.push.lane.app) ?? 0
             return PostgreSQLOutbox.Entry(hashed: hashed, app: app, now: now)
         }
-        let pushes = steps.flatMap { step in step.cancelled.map { (id: $0.bytes, session: step.session) } }
+        let named = steps.flatMap { step in step.cancelled.map { (id: $0.bytes, session: step.session) } }
         let head: [Parameter] = [
             .integer(now), .integers(steps.map(\.session)), .integers(steps.map(\.version)),
             .byteLists(steps.map(\.state)), .integers(steps.map(\.dueAt)), .flags(steps.map(\.isFinished)),
-            .identifiers(pushes.map(\.id)), .integers(pushes.map(\.session)),
+            .identifiers(named.map(\.id)), .integers(named.map(\.session)),
         ]
         // The app of a push that a step cancels is that of its surface.
         let apps = Dictionary(steps.map { ($0.session, $0.place.app) }) { first, _ in first }

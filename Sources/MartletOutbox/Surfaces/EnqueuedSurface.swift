@@ -46,8 +46,9 @@ package struct RefusedSurface: Sendable {
 
 /// The requests of back ends in SQL about surfaces, which a relay checks after their commit.
 package protocol EnqueuedSurfaceStore: Sendable {
-    /// Returns the oldest requests, in their order. The apps take turns, so that many requests of one do not delay
-    /// those of another.
+    /// Returns the oldest requests, in their order.
+    ///
+    /// The apps take turns, so that many requests of one do not delay those of another.
     ///
     /// - Parameters:
     ///   - app: The app; nil for all.
@@ -56,10 +57,10 @@ package protocol EnqueuedSurfaceStore: Sendable {
     /// - Throws: ``OutboxError`` when they cannot be read.
     func enqueuedSurfaces(of app: String?, limit: Int) async throws(OutboxError) -> [EnqueuedSurface]
 
-    /// Carries out requests in one transaction, each with its condition, and removes those whose change is not refused.
+    /// Carries out requests in one transaction, each with its condition, and removes those that can be carried out.
     ///
-    /// The requests of an app are carried out in their order. One that follows a refused request about the same surface
-    /// is left to a call after the removal of that one.
+    /// The requests of an app are carried out in their order. One that follows another request about the same surface
+    /// that cannot be carried out is left to a call after the removal of that one.
     ///
     /// - Parameters:
     ///   - requests: The requests.

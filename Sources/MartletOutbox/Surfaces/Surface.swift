@@ -19,8 +19,8 @@ package struct Surface: Sendable, Hashable {
     package var endsAt: Int64?
     /// The identifier of the broadcast channel in the request; nil for none.
     ///
-    /// Of the surfaces of an app that are not withdrawn, one has it, because a broadcast reaches each Live Activity on
-    /// the channel.
+    /// Of the surfaces of an app that are not withdrawn, at most one has it, because a broadcast reaches each Live
+    /// Activity on the channel.
     package var channel: String?
 
     /// Creates a surface, by default without an end and without a channel.
