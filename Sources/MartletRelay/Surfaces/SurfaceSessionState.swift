@@ -280,7 +280,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     ) {
         guard let snapshot = step.content?.snapshot(.liveActivity) ?? storedSnapshot else {
             // The stored state was damaged: the card stays until the system ends it.
-            activity.record(.refused, of: request, at: step.time)
+            activity.record(.refused, of: request, at: step.time * 1_000)
             return
         }
         send(content, snapshot, to: destination, request, in: &step, id)
