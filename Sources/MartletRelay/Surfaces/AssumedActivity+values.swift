@@ -122,13 +122,8 @@ extension AssumedActivity {
 
         /// Returns the start as APNs accepted it at a time in milliseconds since 1970.
         func accepted(at now: Int64) -> Start {
-            var start = Start(
-                generation: generation,
-                token: token,
-                channel: channel,
-                attributes: attributes,
-                at: now / 1_000
-            )
+            var start = self
+            start.at = now / 1_000
             start.acceptedAt = now
             return start
         }
@@ -285,9 +280,9 @@ extension AssumedActivity {
         }
     }
 
-    /// Returns the time of the next look for a report of the app, of which the last was before a time.
+    /// Returns the time of the next look for a report of the app since a time.
     ///
-    /// A report without a change makes no step due. The intervals double.
+    /// A report without a change makes no step due, so the session looks for one, after intervals that double.
     static func lookTime(after now: Int64, since time: Int64) -> Int64 {
         var age = policy.startExpiration + policy.reportDelay
         while time + age <= now { age *= 2 }
@@ -318,7 +313,11 @@ extension AssumedActivity {
 }
 
 extension AssumedActivity.Start {
-    fileprivate mutating func correctTime(at now: Int64) { at = min(at, now) }
+    fileprivate mutating func correctTime(at now: Int64) {
+        guard at > now else { return }
+        at = now
+        acceptedAt = nil
+    }
 }
 
 extension AssumedActivity.Card {

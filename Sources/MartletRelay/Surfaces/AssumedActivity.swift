@@ -272,7 +272,8 @@ struct AssumedActivity: Sendable, Hashable, Codable {
         guard let lost = endedCards.last(where: { $0.lostAfter != nil }), let lostAfter = lost.lostAfter else {
             return nil
         }
-        guard seenAt > lostAfter else { return Self.lookTime(after: now, since: lost.time) }
+        // The report after a clock was set back has an earlier time.
+        guard seenAt != lostAfter else { return Self.lookTime(after: now, since: lost.time) }
         let time = seenAt + Self.policy.reportDelay
         return now < time ? time : nil
     }

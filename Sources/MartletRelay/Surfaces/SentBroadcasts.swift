@@ -55,8 +55,10 @@ extension StoredSurface {
     }
 
     /// Returns the identifier of the broadcast of a generation that is due at an age.
+    ///
+    /// A corrected storage policy makes another broadcast, because Apple may have refused the one before.
     func broadcastID(on channel: SurfaceChannel, generation: Int64, age: Int64) -> APNsID? {
-        let place = "broadcast \(generation) \(age) \(channel.id)"
+        let place = "broadcast \(generation) \(age) \(channel.id) \(channel.storesBroadcasts)"
         return APNsID(app: surface.app, idempotencyKey: "surface \(number)", place)
     }
 }

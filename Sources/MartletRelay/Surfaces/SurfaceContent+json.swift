@@ -6,7 +6,7 @@ internal import MartletHTTPServer
 
 extension SurfaceContent {
     static let members = ["snapshots", "priority", "attributes-type", "control", "channel"]
-    /// The maximum size in bytes of the stored form: that of six pushes, and members that phones do not get.
+    /// The maximum size in bytes of the members of a request: that of six pushes, and members that phones do not get.
     static let byteLimit = 32 << 10
 
     /// Reads the members of a request or of the stored form; the error has the place of the first mistake.

@@ -313,8 +313,9 @@ actor SurfaceRunner {
         return hadDueSessions && pause == SurfaceRunner.idleInterval ? .zero : pause
     }
 
-    /// Returns the apps that may have more sessions than were read: of these, apps that have taken turns, it has the
-    /// most, or one less.
+    /// Returns the apps that may have more due sessions than were read.
+    ///
+    /// Apps take turns, so that such an app has at most one session less than any other.
     private static func appsWithMore(than due: [DueSession]) -> Set<String> {
         guard due.count == sessionLimit else { return [] }
         let counts = Dictionary(due.map { ($0.surface.surface.app, 1) }, uniquingKeysWith: +)
@@ -332,7 +333,7 @@ actor SurfaceRunner {
             // What is decided again takes from the budget again.
             guard result == .stored else {
                 spent[session.installation.number] = nil
-                // As is what is sent again; the outbox stores no broadcast twice.
+                // The next decision may need the broadcasts that were not stored; the outbox stores none twice.
                 if !step.step.pushes.isEmpty { sent[session.surface.number] = nil }
                 continue
             }

@@ -18,8 +18,8 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         let token: DeviceToken?
         /// The number of the request of ``activity``; nil for other kinds.
         let request: Int?
-        /// The time of the change of the surface that the push shows first, in milliseconds since 1970; nil for another
-        /// push, and for a phone that has reported something since the change.
+        /// The time of the change with which the kind got the content that the push shows first, in milliseconds since
+        /// 1970; nil for another push, and for a phone that has reported something since the change.
         let changedAt: Int64?
         /// Whether the push was asked to be cancelled before it is sent.
         var isCancelled = false
@@ -280,7 +280,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     ) {
         guard let snapshot = step.content?.snapshot(.liveActivity) ?? storedSnapshot else {
             // The stored state was damaged: the card stays until the system ends it.
-            activity.record(.refused, of: request, at: step.time)
+            activity.record(.refused, of: request, at: step.time * 1_000)
             return
         }
         send(content, snapshot, to: destination, request, in: &step, id)
@@ -300,7 +300,8 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         _ id: APNsID
     ) {
         step.plan.sends.append(SurfacePlan.Send(id: id, destination: destination, content: content, snapshot: snapshot))
-        let isMeasured = showsChange(content) && step.installation.changedAt <= step.changedAt
+        let changedAt = step.change(of: snapshot.kind).changedAt
+        let isMeasured = showsChange(content) && step.installation.changedAt <= changedAt
         pending.append(
             PendingPush(
                 id: id,
@@ -308,7 +309,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
                 revision: step.revision,
                 token: destination.token,
                 request: request,
-                changedAt: isMeasured ? step.changedAt : nil
+                changedAt: isMeasured ? changedAt : nil
             )
         )
     }

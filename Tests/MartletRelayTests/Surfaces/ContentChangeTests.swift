@@ -201,6 +201,16 @@ import Testing
         #expect(bench.plan.sends.count == 1)
     }
 
+    @Test func `the staleness begins with the change of the content`() throws {
+        var bench = try live()
+        bench.put(.activity(2))
+        bench.now += 5
+        bench.put(.activity(2, isUrgent: true))
+        let id = try #require(bench.plan.sends.first?.id)
+        let result = SessionResult(id: id, state: .delivered, status: 200, endedAt: bench.now * 1_000)
+        #expect(bench.state.staleness(of: [result]) == [.liveActivity: 5_000])
+    }
+
     @Test func `a card shows a revision after its change`() throws {
         var bench = SurfaceSessionBench()
         try bench.report([.startToken("start")])

@@ -157,6 +157,30 @@ struct SurfaceChannelTests {
         #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now, channel: channel)])
     }
 
+    @Test func `a corrected storage policy repeats a refused broadcast`() throws {
+        var bench = SurfaceSessionBench()
+        let wrong = SurfaceChannel.test(storesBroadcasts: true)
+        try bench.goLive(on: wrong)
+        bench.put(.activity(2, isUrgent: true, on: wrong))
+        let refused = try #require(bench.broadcast)
+        try bench.settle(.refused, 400)
+        bench.now += 60
+        bench.put(.activity(2, isUrgent: true, on: channel))
+        let repeated = try #require(bench.broadcast)
+        #expect(repeated.update.generation == refused.update.generation && repeated.age == refused.age)
+        let surface = MartletOutbox.Surface(
+            app: "orders",
+            id: ReportedInstallation.surface,
+            caller: "back end",
+            audience: .users(["anna"]),
+            request: [],
+            fingerprint: []
+        )
+        let stored = StoredSurface(number: 1, revision: 3, surface: surface, createdAt: 0, changedAt: 0)
+        // The outbox stores no other broadcast with the same identifier.
+        #expect(stored.id(of: repeated) != stored.id(of: refused))
+    }
+
     @Test func `a card on a channel is replaced by a start to its phone`() throws {
         var bench = SurfaceSessionBench()
         try bench.goLive(on: channel)

@@ -71,6 +71,21 @@ struct SurfaceResultTests {
         #expect(bench.plan.dueAt == (bench.now + 6_900) * 1_000)
     }
 
+    @Test func `an end without a snapshot is not repeated`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive()
+        // The stored state could not be read.
+        bench.state = SurfaceSessionState()
+        bench.now += 10
+        bench.show(nil)
+        #expect(bench.plan.sends.isEmpty && bench.state.activity.assumed.phase == .none)
+        let dueAt = (bench.now + 12 * 3_600) * 1_000
+        #expect(bench.plan.dueAt == dueAt, "the app may list the card for as long as the phone could show it")
+        bench.now += 1
+        bench.step()
+        #expect(bench.plan.dueAt == dueAt)
+    }
+
     @Test func `the same content, and a report, have no staleness`() throws {
         var bench = SurfaceSessionBench()
         try bench.goLive()

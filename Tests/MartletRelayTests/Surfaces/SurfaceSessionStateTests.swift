@@ -68,6 +68,21 @@ struct SurfaceSessionStateTests {
         #expect(update.timestamp > early.timestamp, "the phone ignores an update with a lower timestamp")
     }
 
+    @Test func `a report counts after a clock was set back`() throws {
+        var bench = SurfaceSessionBench()
+        bench.now += 30 * 86_400
+        try bench.goLive()
+        bench.show(.activity(2, isUrgent: true))
+        try bench.settle(.refused, 410)
+        #expect(try bench.account(.liveActivity).reason == .endedWithoutReport)
+        bench.now -= 30 * 86_400
+        try bench.report([.startToken("other")])
+        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (bench.now + 60) * 1_000)
+        bench.now += 60
+        bench.step()
+        #expect(bench.plan.sends.first?.token == (try ReportedInstallation.token("other")))
+    }
+
     @Test func `a clock that was set back prolongs no pause`() throws {
         var bench = SurfaceSessionBench()
         bench.now += 30 * 86_400
