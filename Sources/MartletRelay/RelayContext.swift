@@ -91,10 +91,7 @@ struct RelayContext: Sendable {
     func logPhoneError(_ error: OutboxError) {
         let now = now
         guard let omitted = outboxHealth.update({ $0.phoneErrors.take(at: now) }) else { return }
-        log.warning(
-            .installationsUnavailable,
-            ["error": .string("\(error)"), "not-logged": omitted > 0 ? .whole(omitted) : nil]
-        )
+        log.warning(.installationsUnavailable, omitted: omitted, ["error": .string("\(error)")])
     }
 
     private func logOutbox(_ change: StoreHealth.Change?) {
@@ -102,9 +99,10 @@ struct RelayContext: Sendable {
         case .failed(let problem, let since, let omitted):
             log.error(
                 .outboxUnavailable,
+                omitted: omitted,
                 [
                     "error": .string(problem), "since": .string(Timestamp.text(since)),
-                    "action": outboxAction.map { .string($0) }, "not-logged": omitted > 0 ? .whole(omitted) : nil,
+                    "action": outboxAction.map { .string($0) },
                 ]
             )
         case .recovered: log.info(.outboxAvailable)

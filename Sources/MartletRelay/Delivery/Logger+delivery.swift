@@ -42,10 +42,11 @@ extension Logger {
         let (app, environment) = push.push.lane.logFields
         warning(
             .pushPostponed,
+            omitted: omitted,
             [
                 "app": app, "env": environment, "apns_id": .string(push.push.id.description),
                 "reason": .string(result.retryReason), "attempt": .whole(push.attempts + 1),
-                "wait-seconds": .whole((wait + 999) / 1_000), "not-logged": omitted > 0 ? .whole(omitted) : nil,
+                "wait-seconds": .whole((wait + 999) / 1_000),
             ]
         )
     }

@@ -353,10 +353,8 @@ actor Intake {
             if case .success(.contested) = answer, let omitted = contestedThrottle.take(at: context.now) {
                 context.log.warning(
                     .identifierInOpenTransaction,
-                    [
-                        "app": .string(push.lane.app), "apns_id": .string(push.id.description),
-                        "not-logged": omitted > 0 ? .whole(omitted) : nil,
-                    ]
+                    omitted: omitted,
+                    ["app": .string(push.lane.app), "apns_id": .string(push.id.description)]
                 )
             }
             guard case .success(let acceptance) = answer, acceptance.isStored else { continue }

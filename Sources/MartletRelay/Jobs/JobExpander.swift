@@ -143,9 +143,10 @@ actor JobExpander {
         guard let omitted = throttle.take(at: context.now) else { return }
         context.log.warning(
             .jobNotExpanded,
+            omitted: omitted,
             [
                 "app": job.map { .string($0.job.app) }, "job": job.map { .string("\($0.job.id)") },
-                "error": .string(problem), "not-logged": omitted > 0 ? .whole(omitted) : nil,
+                "error": .string(problem),
             ]
         )
     }

@@ -6,6 +6,8 @@ struct LogLine {
     let time: Int64
     let level: Logger.Level
     let event: LogEvent
+    /// The number of similar lines that were omitted since the last one.
+    let omitted: Int
     let fields: Logger.Fields
 
     /// Returns the line in a format, without its line break.
@@ -42,7 +44,8 @@ struct LogLine {
     }
 
     private var details: [JSONValue.Member] {
-        fields.compactMap { name, value in value.map { JSONValue.Member(name, $0) } }
+        let details = fields.compactMap { name, value in value.map { JSONValue.Member(name, $0) } }
+        return omitted > 0 ? details + [JSONValue.Member("not-logged", .whole(omitted))] : details
     }
 
     private var plain: String {

@@ -89,30 +89,30 @@ package struct Logger: Sendable {
         log(.debug, event, fields)
     }
 
-    /// Logs a normal event.
-    package func info(_ event: LogEvent, _ fields: @autoclosure () -> Fields = [:]) {
-        log(.info, event, fields)
+    /// Logs a normal event; `omitted` is the number of similar lines that a throttle has left out since the last one.
+    package func info(_ event: LogEvent, omitted: Int = 0, _ fields: @autoclosure () -> Fields = [:]) {
+        log(.info, event, omitted: omitted, fields)
     }
 
-    /// Logs a problem that resolves itself.
-    package func warning(_ event: LogEvent, _ fields: @autoclosure () -> Fields = [:]) {
-        log(.warning, event, fields)
+    /// Logs a problem that resolves itself; `omitted` is as for ``info(_:omitted:_:)``.
+    package func warning(_ event: LogEvent, omitted: Int = 0, _ fields: @autoclosure () -> Fields = [:]) {
+        log(.warning, event, omitted: omitted, fields)
     }
 
-    /// Logs a problem that an operator has to resolve.
-    package func error(_ event: LogEvent, _ fields: @autoclosure () -> Fields = [:]) {
-        log(.error, event, fields)
+    /// Logs a problem that an operator has to resolve; `omitted` is as for ``info(_:omitted:_:)``.
+    package func error(_ event: LogEvent, omitted: Int = 0, _ fields: @autoclosure () -> Fields = [:]) {
+        log(.error, event, omitted: omitted, fields)
     }
 
-    private func log(_ level: Level, _ event: LogEvent, _ fields: () -> Fields) {
+    private func log(_ level: Level, _ event: LogEvent, omitted: Int = 0, _ fields: () -> Fields) {
         guard level >= self.level else { return }
-        write(level, event, fields())
+        write(level, event, omitted: omitted, fields())
     }
 
     /// Writes a line whatever the logger's level is.
-    func write(_ level: Level, _ event: LogEvent, _ fields: @autoclosure () -> Fields) {
+    func write(_ level: Level, _ event: LogEvent, omitted: Int = 0, _ fields: @autoclosure () -> Fields) {
         guard let output else { return }
-        let line = LogLine(time: clock(), level: level, event: event, fields: fields())
+        let line = LogLine(time: clock(), level: level, event: event, omitted: omitted, fields: fields())
         let text = line.text(as: format)
         output((hasPriorities ? "<\(level.priority)>" : "") + text + "\n")
     }

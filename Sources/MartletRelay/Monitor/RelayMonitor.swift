@@ -362,11 +362,11 @@ actor RelayMonitor {
         }
         context.log.warning(
             decision == .accepted ? .exportPartlyRejected : .exportFailed,
+            omitted: omitted,
             [
                 "status": .whole(answer.status),
                 "rejected": answer.rejected > 0 ? .whole(answer.rejected) : nil,
                 "error": answer.message.isEmpty ? nil : .string(answer.message),
-                "not-logged": omitted > 0 ? .whole(omitted) : nil,
             ]
         )
     }

@@ -236,10 +236,8 @@ actor RelayServer {
         guard let omitted = throttles[.handshakeFailed, default: LogThrottle()].take(at: context.now) else { return }
         context.log.info(
             .handshakeFailed,
-            [
-                "peer": .string(peer), "error": .string("\(error)"),
-                "not-logged": omitted > 0 ? .whole(omitted) : nil,
-            ]
+            omitted: omitted,
+            ["peer": .string(peer), "error": .string("\(error)")]
         )
     }
 
@@ -261,6 +259,7 @@ actor RelayServer {
         }
         context.log.warning(
             .callerRejected,
+            omitted: omitted,
             [
                 "cause": .string(refusal.cause.rawValue), "peer": .string(peer ?? "http"),
                 "error": refusal.error.map { .string($0.description.bounded) },
@@ -268,7 +267,6 @@ actor RelayServer {
                 "team-id": shown(refusal.teamID), "bundle-id": shown(refusal.bundle),
                 "certificate-sha256": certificate.map { .string($0.fingerprint) },
                 "certificate-subject": shown(certificate?.subject, separators: " ,+=:./"),
-                "not-logged": omitted > 0 ? .whole(omitted) : nil,
             ]
         )
     }
@@ -276,10 +274,7 @@ actor RelayServer {
     /// Logs the numbers of rejected callers that no later line has reported within half a minute.
     func logOmittedRefusals(at now: Int64) {
         for (cause, count) in refusalLog.takeOmitted(at: now) {
-            context.log.warning(
-                .callerRejected,
-                ["cause": .string(cause.rawValue), "not-logged": .whole(count)]
-            )
+            context.log.warning(.callerRejected, omitted: count, ["cause": .string(cause.rawValue)])
         }
     }
 
@@ -291,10 +286,10 @@ actor RelayServer {
         guard let omitted = throttled else { return }
         context.log.info(
             .unusualProviderToken,
+            omitted: omitted,
             [
                 "peer": .string(connection.peer), "caller": .string(caller.name),
                 "deviations": .string(caller.deviations.map(\.description).joined(separator: "; ")),
-                "not-logged": omitted > 0 ? .whole(omitted) : nil,
             ]
         )
     }

@@ -27,10 +27,10 @@ extension SurfaceRunner {
         guard let omitted else { return }
         context.log.warning(
             .surfaceBroadcastRefused,
+            omitted: omitted,
             [
                 "app": .string(app), "surface": .string(stored.surface.id), "status": .whole(result.status),
                 "reason": reason.map { .string($0.rawValue) }, "remedy": reason.map { .string($0.broadcastRemedy) },
-                "not-logged": omitted > 0 ? .whole(omitted) : nil,
             ]
         )
     }

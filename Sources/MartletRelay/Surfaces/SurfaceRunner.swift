@@ -167,10 +167,7 @@ actor SurfaceRunner {
         case .unreachable: context.recordOutbox(error)
         default:
             guard let omitted = throttle.take(at: context.now) else { return }
-            context.log.warning(
-                .surfacesNotUpdated,
-                ["error": .string("\(error)"), "not-logged": omitted > 0 ? .whole(omitted) : nil]
-            )
+            context.log.warning(.surfacesNotUpdated, omitted: omitted, ["error": .string("\(error)")])
         }
     }
 
@@ -365,10 +362,8 @@ actor SurfaceRunner {
             guard let omitted = pushThrottle.take(at: context.now) else { continue }
             context.log.warning(
                 .surfacePushNotBuilt,
-                [
-                    "app": .string(app), "surface": .string(stored.surface.id), "error": .string(problem),
-                    "not-logged": omitted > 0 ? .whole(omitted) : nil,
-                ]
+                omitted: omitted,
+                ["app": .string(app), "surface": .string(stored.surface.id), "error": .string(problem)]
             )
         }
     }

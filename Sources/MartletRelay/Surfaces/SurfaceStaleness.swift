@@ -69,11 +69,14 @@ struct SurfaceStaleness: Sendable {
         minutes[minutes.count - 1].times.add(time, of: surface)
     }
 
+    /// The successive late minutes with the newest one; nil if that is not late.
+    private var lateWithNewest: (since: Int64, minutes: Int)? {
+        guard let last = minutes.last, last.times.areLate else { return nil }
+        return (since: late?.since ?? last.start, minutes: (late?.minutes ?? 0) + 1)
+    }
+
     private mutating func begin(_ start: Int64) {
-        if let last = minutes.last {
-            let since = late?.since ?? last.start
-            late = last.times.areLate ? (since: since, minutes: (late?.minutes ?? 0) + 1) : nil
-        }
+        late = lateWithNewest
         // Those of a clock that was set back are removed, too.
         minutes.removeAll { !(start - Self.window + 1..<start).contains($0.start) }
         if minutes.isEmpty { late = nil }
@@ -90,8 +93,10 @@ struct SurfaceStaleness: Sendable {
     /// Returns the time since which the pushes of each minute were late, of two minutes or more, in milliseconds since
     /// 1970; nil when they are not late.
     func lateSince(at now: Int64) -> Int64? {
-        guard let late, late.minutes >= 2, recent(at: now) != nil else { return nil }
-        return late.since
+        guard let last = minutes.last, recent(at: now) != nil else { return nil }
+        // The newest minute counts once it is over, also without a push after it.
+        let late = now < last.start + Self.minute ? late : lateWithNewest
+        return late.flatMap { $0.minutes >= 2 ? $0.since : nil }
     }
 }
 

@@ -114,10 +114,10 @@ actor WebhookSender {
             guard let omitted = throttles[app, default: LogThrottle()].take(at: context.now) else { return false }
             context.log.warning(
                 .webhookFailed,
+                omitted: omitted,
                 [
                     "app": .string(app), "url": .string(webhook.url), "error": .string("\(error)"),
                     "since": count.problem.map { .string(Timestamp.text($0.since)) }, "waiting": .whole(next.count),
-                    "not-logged": omitted > 0 ? .whole(omitted) : nil,
                 ]
             )
             return false

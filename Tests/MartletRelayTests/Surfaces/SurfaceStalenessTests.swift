@@ -43,9 +43,11 @@ import Testing
         #expect(since(minute: 0) == nil)
         add(90_000, minute: 1)
         #expect(since(minute: 1) == nil, "the second one is not over")
+        #expect(since(minute: 2) == Self.start, "it is over, also without another push")
         // Minutes without pushes do not count.
         add(300, minute: 3)
         #expect(since(minute: 3) == Self.start)
+        #expect(since(minute: 4) == nil, "a minute without is over")
         #expect(since(minute: 9) == nil, "nothing is known any more")
         add(300, minute: 4)
         #expect(since(minute: 4) == nil)
