@@ -191,7 +191,7 @@ def differences(phones, surfaces, relay):
 
 
 def titles_of_cards(phone):
-    return [(card["surface"], card["headline"]) for card in phone["cards"]]
+    return [(card["surface"], card["content-state"]["headline"]) for card in phone["cards"]]
 
 
 def print_sums(phones):
@@ -203,6 +203,7 @@ def print_sums(phones):
                         ("cards-started", "cards started"), ("duplicates", "second cards that stayed"),
                         ("stranded-cards", "cards of withdrawn surfaces")]:
         print(f"{sum(account[name] for account in accounts):>10}  {label}")
-    for name, label in [("longest-staleness", "longest time in which a phone that could be reached showed an earlier state"),
-                        ("longest-stranding", "longest time in which a phone showed a withdrawn surface")]:
-        print(f"{max(account[name] for account in accounts) / 1000:>9.1f}s  {label}")
+    for name, label in [
+            ("longest-reachable-staleness", "longest time in which a phone that could be reached showed an earlier state"),
+            ("longest-stranding", "longest time in which a phone showed a withdrawn surface")]:
+        print(f"{max(account[name] for account in accounts):>9.1f}s  {label}")

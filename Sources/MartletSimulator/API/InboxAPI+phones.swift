@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import MartletCore
+package import MartletCore
 internal import MartletHTTPServer
 internal import MartletTransport
 
@@ -190,7 +190,8 @@ extension SimulatedPhone.AppState {
 }
 
 extension SimulatedPhone.Card {
-    fileprivate var json: JSONValue {
+    /// The card as the HTTP interface shows it.
+    package var json: JSONValue {
         let stateName =
             switch state {
             case .active: "active"
