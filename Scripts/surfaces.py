@@ -92,14 +92,11 @@ class Surface:
     def put(self, title, relays):
         """Stores the next state; the phones shall show it from the answer on."""
         self.number, self.title = self.number + 1, title
-        content = {"title": title, "body": "Two stops before you", "progress": 0.5, "deepLink": f"shop://orders/{self.id}",
-                   "modeLabel": "Delivery", "stage": "inProgress"}
-        snapshot = {"schemaVersion": "5", "id": f"{self.id}@{self.number}", "surfaceId": self.id, "kind": ACTIVITY,
-                    "updatedAt": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()), "state": "active",
-                    ACTIVITY: content}
+        content = {"headline": title, "subhead": "Two stops before you", "progress": 0.5, "stage": "inProgress"}
         channel = {"channel": self.channel} if self.channel else {}
-        self.ask(relays, "PUT", json.dumps({"to": self.to, "snapshots": [snapshot], **channel}))
-        self.expect({"headline": title, "subhead": content["body"], "progress": 0.5, "stage": "inProgress"})
+        body = {"to": self.to, "snapshots": [snapshot(self.id, self.number, content)], **channel}
+        self.ask(relays, "PUT", json.dumps(body))
+        self.expect(content)
 
     def withdraw(self, relays):
         self.title = None
@@ -137,6 +134,16 @@ class Surface:
                 return accounts
             accounts |= {each["user"]: each["kinds"] for each in page["installations"]}
             cursor = page["cursor"]
+
+
+def snapshot(surface, number, content):
+    """Returns the snapshot of a Live Activity for a content-state."""
+    return {
+        "schemaVersion": "5", "id": f"{surface}@{number}", "surfaceId": surface, "kind": ACTIVITY,
+        "updatedAt": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()), "state": "active",
+        ACTIVITY: {
+            "title": content["headline"], "body": content["subhead"], "progress": content["progress"],
+            "deepLink": f"shop://orders/{surface}", "modeLabel": "Delivery", "stage": content["stage"]}}
 
 
 def create_channel(relay):
