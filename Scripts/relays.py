@@ -5,6 +5,7 @@
 import contextlib
 import hashlib
 import http.client
+import itertools
 import json
 import os
 import pathlib
@@ -220,3 +221,17 @@ def start_relays(martlet, stops, directory, simulator, is_file=False):
         subprocess.run([martlet, "relay", "migrate", "--data", data], check=True, capture_output=True)
     make_keys(directory)
     return database, [Relay(martlet, stops, name, directory, data, simulator) for name in names]
+
+
+def ask_until_acknowledged(relays, method, path, body=None, **fields):
+    """Repeats a request at the next relay until one has acknowledged it; returns the text of the answer."""
+    for relay in itertools.cycle(relays):
+        try:
+            status, text = relay.ask(method, path, body, **fields)
+        except (OSError, http.client.HTTPException):
+            status, text = 503, ""
+        if status in (200, 201, 202):
+            return text
+        if status != 503:
+            raise SystemExit(f"{NAME}: the relay answers {status} to {method} {path}: {text}")
+        time.sleep(0.05)

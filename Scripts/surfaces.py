@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from relays import KEY, NAME, PATIENCE
+from relays import KEY, NAME, PATIENCE, ask_until_acknowledged
 
 APP = "orders"
 ACTIVITY = "liveActivity"
@@ -108,20 +108,7 @@ class Surface:
             index for index in self.audience if self.id not in self.phones.owners[index].removed])
 
     def ask(self, relays, method, body=None):
-        """Repeats a request at the next relay until one has acknowledged it."""
-        attempt = 0
-        while True:
-            relay = relays[attempt % len(relays)]
-            attempt += 1
-            try:
-                status, text = relay.ask(method, f"/v1/apps/{APP}/surfaces/{self.id}", body)
-            except (OSError, http.client.HTTPException):
-                status, text = 0, ""
-            if status in (200, 201):
-                return
-            if status not in (0, 503):
-                raise SystemExit(f"{NAME}: the relay answers {status} to {method} of {self.id}: {text}")
-            time.sleep(0.05)
+        ask_until_acknowledged(relays, method, f"/v1/apps/{APP}/surfaces/{self.id}", body)
 
     def accounts(self, relay):
         """Returns what the relay assumes of the kinds of the surface on the phone of each user."""
