@@ -205,16 +205,9 @@ class Evening:
     def change(self, apple, relay, number):
         """Changes the surface, and lets the tokens expire that expire with the change."""
         apple.set_faults(number)
-        snapshot = {
-            "schemaVersion": "5", "id": f"{SURFACE}@{number}", "surfaceId": SURFACE, "kind": "liveActivity",
-            "updatedAt": "2026-05-23T19:45:00.000Z", "state": "active",
-            "liveActivity": {
-                "title": f"Lap {number}", "body": "The first five are within a second", "progress": number / self.world.updates,
-                "deepLink": "app://race", "modeLabel": "Race", "stage": "inProgress"},
-        }
-        body = json.dumps({"to": {"all": True}, "snapshots": [snapshot]})
+        request = surface_request(APP, SURFACE, number, {"all": True}, f"Lap {number}", number / self.world.updates)
         self.changes.append(time.time())
-        relay.ask("PUT", f"/v1/apps/{APP}/surfaces/{SURFACE}", body)
+        relay.ask(*request)
 
     def follow(self, apple, relay, callers, until):
         """Reads pushes until a time, and answers starts with reports."""
@@ -332,6 +325,17 @@ def log_without_audit(world):
         finally:
             log.seek(0)
             sys.stderr.writelines(line for line in log if '"msg":"audit"' not in line)
+
+
+def surface_request(app, surface, version, to, title, progress):
+    """Returns the request that stores a version of a Live Activity."""
+    snapshot = {
+        "schemaVersion": "5", "id": f"{surface}@{version}", "surfaceId": surface, "kind": "liveActivity",
+        "updatedAt": "2026-05-23T19:45:00.000Z", "state": "active",
+        "liveActivity": {
+            "title": title, "body": "The first five are within a second", "progress": progress, "deepLink": f"app://{surface}",
+            "modeLabel": "Race", "stage": "inProgress"}}
+    return "PUT", f"/v1/apps/{app}/surfaces/{surface}", json.dumps({"to": to, "snapshots": [snapshot]})
 
 
 def entries(relay, name):

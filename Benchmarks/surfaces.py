@@ -21,7 +21,6 @@ are measured once, because they take minutes.
 """
 
 import functools
-import json
 import pathlib
 import random
 import re
@@ -29,7 +28,7 @@ import sys
 import time
 
 from crowd import APP, Crowd, FleetCrowd, Phones, new_token, push_request
-from evening import Apple, percentile
+from evening import Apple, percentile, surface_request
 from measuring import Figure, Sample, memory, peak_megabytes, server_seconds, show_progress
 
 # The number of installations for each surface, and the maximum number of surfaces of an app.
@@ -203,15 +202,8 @@ class Surfaces:
 
     def request(self, surface):
         """Returns the request that stores the version of a surface."""
-        version = self.versions[surface]
-        snapshot = {
-            "schemaVersion": "5", "id": f"order-{surface}@{version}", "surfaceId": f"order-{surface}", "kind": "liveActivity",
-            "updatedAt": "2026-11-30T09:00:00.000Z", "state": "active",
-            "liveActivity": {
-                "title": "On its way", "body": f"{version} stops before you", "progress": 0.5,
-                "deepLink": f"shop://orders/{surface}", "modeLabel": "Delivery", "stage": "inProgress"}}
-        body = {"to": {"user": f"user-{surface * PHONES_PER_SURFACE}"}, "snapshots": [snapshot]}
-        return "PUT", f"/v1/apps/{APP}/surfaces/order-{surface}", json.dumps(body)
+        version, user = self.versions[surface], f"user-{surface * PHONES_PER_SURFACE}"
+        return surface_request(APP, f"order-{surface}", version, {"user": user}, f"Version {version}", 0.5)
 
     def settle(self, relay):
         """Waits until the relay has recorded Apple's answer to each change."""

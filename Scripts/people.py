@@ -9,10 +9,9 @@ import hashlib
 import http.client
 import json
 import subprocess
-import time
 import uuid
 
-from relays import NAME
+from relays import NAME, ask_until_acknowledged
 
 APP = "orders"
 # The simulator answers pushes to a token with this end with 410 Unregistered.
@@ -63,22 +62,10 @@ class Job:
         self.id = None
 
     def create(self, relays):
-        """Creates the job, and repeats the request at the next relay until one has acknowledged it."""
+        """Creates the job at the first relay that acknowledges it."""
         body = json.dumps(self.body)
-        attempt = 0
-        while not self.id:
-            relay = relays[attempt % len(relays)]
-            attempt += 1
-            try:
-                status, text = relay.ask("POST", "/v1/pushes", body, **{"idempotency-key": self.name})
-            except (OSError, http.client.HTTPException):
-                status, text = 0, ""
-            if status in (200, 202):
-                self.id = json.loads(text)["id"]
-            elif status in (0, 503):
-                time.sleep(0.05)
-            else:
-                raise SystemExit(f"{NAME}: the relay answers {status} to {self.name}: {text}")
+        text = ask_until_acknowledged(relays, "POST", "/v1/pushes", body, **{"idempotency-key": self.name})
+        self.id = json.loads(text)["id"]
 
     def progress(self, relays):
         """Returns the job as the first relay shows it that answers; nil when none does."""

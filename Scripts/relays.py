@@ -5,6 +5,7 @@
 import contextlib
 import hashlib
 import http.client
+import itertools
 import json
 import os
 import pathlib
@@ -148,12 +149,8 @@ class Simulator:
 
     def pushes(self):
         """Yields the pushes of the inbox, the newest first."""
-        connection, before = http.client.HTTPConnection("127.0.0.1", self.inbox, timeout=60), ""
-        while True:
-            connection.request("GET", f"/api/v1/pushes?limit=1000{before}")
-            page = json.loads(connection.getresponse().read())["pushes"]
-            if not page:
-                return
+        before = ""
+        while page := self.ask("GET", f"/api/v1/pushes?limit=1000{before}")["pushes"]:
             yield from page
             before = f"&before={page[-1]['number']}"
 
@@ -168,7 +165,7 @@ def make_keys(directory):
 class Relay:
     """A relay, which keeps its files and ports when it is killed."""
 
-    def __init__(self, martlet, name, directory, data, simulator):
+    def __init__(self, martlet, stops, name, directory, data, simulator):
         self.martlet, self.name, self.port, self.apns_port = martlet, name, unused_port(), unused_port()
         self.file = directory / f"{name}.json"
         self.log = directory / f"{name}.log"
@@ -181,7 +178,7 @@ class Relay:
                          "scopes": ["send", "read", "manage", "installations"]}],
             "apple": {"production": {"host": "127.0.0.1", "port": simulator.port, "clear": True}},
         }))
-        self.process = None
+        stops.append(self.kill)
         self.start()
 
     def start(self):
@@ -213,3 +210,28 @@ class Relay:
                 yield answer.status, json.loads(answer.read())
         finally:
             connection.close()
+
+
+def start_relays(martlet, stops, directory, simulator, is_file=False):
+    """Starts a database with three relays, or one relay with a file; returns the database, or None, and the relays."""
+    database, data, names = None, "relay.sqlite", ["one"]
+    if not is_file:
+        database = Database(directory / "database")
+        data, names = database.address, ["one", "two", "three"]
+        subprocess.run([martlet, "relay", "migrate", "--data", data], check=True, capture_output=True)
+    make_keys(directory)
+    return database, [Relay(martlet, stops, name, directory, data, simulator) for name in names]
+
+
+def ask_until_acknowledged(relays, method, path, body=None, **fields):
+    """Repeats a request at the next relay until one has acknowledged it; returns the text of the answer."""
+    for relay in itertools.cycle(relays):
+        try:
+            status, text = relay.ask(method, path, body, **fields)
+        except (OSError, http.client.HTTPException):
+            status, text = 503, ""
+        if status in (200, 201, 202):
+            return text
+        if status != 503:
+            raise SystemExit(f"{NAME}: the relay answers {status} to {method} {path}: {text}")
+        time.sleep(0.05)

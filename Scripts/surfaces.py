@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from relays import KEY, NAME, PATIENCE
+from relays import KEY, NAME, PATIENCE, ask_until_acknowledged
 
 APP = "orders"
 ACTIVITY = "liveActivity"
@@ -92,14 +92,11 @@ class Surface:
     def put(self, title, relays):
         """Stores the next state; the phones shall show it from the answer on."""
         self.number, self.title = self.number + 1, title
-        content = {"title": title, "body": "Two stops before you", "progress": 0.5, "deepLink": f"shop://orders/{self.id}",
-                   "modeLabel": "Delivery", "stage": "inProgress"}
-        snapshot = {"schemaVersion": "5", "id": f"{self.id}@{self.number}", "surfaceId": self.id, "kind": ACTIVITY,
-                    "updatedAt": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()), "state": "active",
-                    ACTIVITY: content}
+        content = {"headline": title, "subhead": "Two stops before you", "progress": 0.5, "stage": "inProgress"}
         channel = {"channel": self.channel} if self.channel else {}
-        self.ask(relays, "PUT", json.dumps({"to": self.to, "snapshots": [snapshot], **channel}))
-        self.expect({"headline": title, "subhead": content["body"], "progress": 0.5, "stage": "inProgress"})
+        body = {"to": self.to, "snapshots": [snapshot(self.id, self.number, content)], **channel}
+        self.ask(relays, "PUT", json.dumps(body))
+        self.expect(content)
 
     def withdraw(self, relays):
         self.title = None
@@ -111,20 +108,7 @@ class Surface:
             index for index in self.audience if self.id not in self.phones.owners[index].removed])
 
     def ask(self, relays, method, body=None):
-        """Repeats a request at the next relay until one has acknowledged it."""
-        attempt = 0
-        while True:
-            relay = relays[attempt % len(relays)]
-            attempt += 1
-            try:
-                status, text = relay.ask(method, f"/v1/apps/{APP}/surfaces/{self.id}", body)
-            except (OSError, http.client.HTTPException):
-                status, text = 0, ""
-            if status in (200, 201):
-                return
-            if status not in (0, 503):
-                raise SystemExit(f"{NAME}: the relay answers {status} to {method} of {self.id}: {text}")
-            time.sleep(0.05)
+        ask_until_acknowledged(relays, method, f"/v1/apps/{APP}/surfaces/{self.id}", body)
 
     def accounts(self, relay):
         """Returns what the relay assumes of the kinds of the surface on the phone of each user."""
@@ -137,6 +121,16 @@ class Surface:
                 return accounts
             accounts |= {each["user"]: each["kinds"] for each in page["installations"]}
             cursor = page["cursor"]
+
+
+def snapshot(surface, number, content):
+    """Returns the snapshot of a Live Activity for a content-state."""
+    return {
+        "schemaVersion": "5", "id": f"{surface}@{number}", "surfaceId": surface, "kind": ACTIVITY,
+        "updatedAt": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()), "state": "active",
+        ACTIVITY: {
+            "title": content["headline"], "body": content["subhead"], "progress": content["progress"],
+            "deepLink": f"shop://orders/{surface}", "modeLabel": "Delivery", "stage": content["stage"]}}
 
 
 def create_channel(relay):
@@ -191,7 +185,7 @@ def differences(phones, surfaces, relay):
 
 
 def titles_of_cards(phone):
-    return [(card["surface"], card["headline"]) for card in phone["cards"]]
+    return [(card["surface"], card["content-state"]["headline"]) for card in phone["cards"]]
 
 
 def print_sums(phones):
@@ -203,6 +197,7 @@ def print_sums(phones):
                         ("cards-started", "cards started"), ("duplicates", "second cards that stayed"),
                         ("stranded-cards", "cards of withdrawn surfaces")]:
         print(f"{sum(account[name] for account in accounts):>10}  {label}")
-    for name, label in [("longest-staleness", "longest time in which a phone that could be reached showed an earlier state"),
-                        ("longest-stranding", "longest time in which a phone showed a withdrawn surface")]:
-        print(f"{max(account[name] for account in accounts) / 1000:>9.1f}s  {label}")
+    for name, label in [
+            ("longest-reachable-staleness", "longest time in which a phone that could be reached showed an earlier state"),
+            ("longest-stranding", "longest time in which a phone showed a withdrawn surface")]:
+        print(f"{max(account[name] for account in accounts):>9.1f}s  {label}")

@@ -36,29 +36,6 @@ extension InstallationClient {
     }
 }
 
-extension SimulatedPhone.Report.Content {
-    /// The tokens that it contains.
-    var tokens: [DeviceToken] {
-        switch self {
-        case .deviceToken(let token), .pushToStartToken(let token), .widgetToken(let token, kinds: _): [token]
-        case .controlTokens(let controls): controls.map(\.token)
-        case .activities(let activities): activities.compactMap(\.token)
-        case .systemVersion, .permissions, .ended: []
-        }
-    }
-}
-
-extension SimulatedPhone.Report.EndCause {
-    /// The cause as an app can know it.
-    fileprivate var reported: ActivityEndCause {
-        switch self {
-        case .user: .user
-        case .app, .push: .app
-        case .system: .system
-        }
-    }
-}
-
 /// The storage of a client in memory, for as long as the program runs.
 final class MemoryStorage: InstallationStorage {
     private let state = Mutex<[UInt8]?>(nil)

@@ -164,7 +164,7 @@ actor Phones {
         }
     }
 
-    /// Returns what each phone shows, and its account.
+    /// Returns what each phone shows, with the titles of its notifications, newest last, and its account.
     private func show() async -> [JSONValue] {
         let now = Date()
         var shown: [JSONValue] = []
@@ -172,11 +172,12 @@ actor Phones {
             phones[index].system.advance(to: now)
             takeReports(of: index)
             let isSettled = await phones[index].client.isSettled
+            let titles = phones[index].system.notifications.compactMap { $0["aps"]?["alert"]?["title"]?.stringValue }
             shown.append(
                 .members([
                     "user": .string(phones[index].user), "settled": .bool(isSettled),
                     "cards": .array(phones[index].system.cards.filter { $0.state != .ended }.map(\.json)),
-                    "notifications": .strings(phones[index].system.notificationTitles),
+                    "notifications": .strings(titles),
                     "account": phones[index].system.account.json,
                 ])
             )

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import MartletCore
+package import MartletCore
 internal import MartletHTTPServer
 internal import MartletTransport
 
 extension InboxAPI {
     /// The maximum number of phones or reports in one answer.
     private static let phoneLimit = 1_000
-    /// The maximum number of bytes of a stated content, which is also that of the payload of a Live Activity.
-    private static let contentLimit = 4_096
 
     /// The routes of simulated phones.
     static let phoneRoutes: [Route] = [
@@ -118,9 +116,12 @@ extension InboxAPI {
         guard let content = body["content"].value else {
             throw body["content"].mismatch("the content-state, or null for a surface that has ended")
         }
+        // A push to a device starts the card, so no larger content is on the screen of a phone at first.
         let size = content.encoded().count
-        guard size <= contentLimit else {
-            throw body["content"].error("must have at most \(contentLimit) bytes in JSON (found \(size))")
+        guard size <= PushLimits.payloadByteCount else {
+            throw body["content"].error(
+                "must have at most \(PushLimits.payloadByteCount) bytes in JSON (found \(size))"
+            )
         }
         var numbers: [Int]?
         if let phones = body["phones"].ifPresent {
@@ -190,7 +191,8 @@ extension SimulatedPhone.AppState {
 }
 
 extension SimulatedPhone.Card {
-    fileprivate var json: JSONValue {
+    /// The card as the HTTP interface shows it.
+    package var json: JSONValue {
         let stateName =
             switch state {
             case .active: "active"

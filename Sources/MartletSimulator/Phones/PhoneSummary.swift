@@ -45,7 +45,7 @@ package struct PhoneSummary: Sendable, Hashable {
 
 extension SimulatedPhone.Account {
     /// The account as the HTTP interface shows it; durations are in seconds.
-    var json: JSONValue {
+    package var json: JSONValue {
         let causes = SimulatedPhone.DropCause.allCases.compactMap { cause in
             dropped[cause].map { JSONValue.Member(cause.name, .integer($0)) }
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import LiveSurfaces
 package import MartletCore
 
 extension SimulatedPhone.Report.Content {
@@ -21,7 +22,7 @@ extension SimulatedPhone.Report.Content {
     }
 
     /// The tokens in the report.
-    var tokens: [DeviceToken] {
+    package var tokens: [DeviceToken] {
         switch self {
         case .deviceToken(let token), .pushToStartToken(let token), .widgetToken(let token, _): [token]
         case .controlTokens(let controls): controls.map(\.token)
@@ -54,18 +55,18 @@ extension SimulatedPhone.Report.Ending {
     fileprivate var change: JSONValue {
         [
             "surface": .string(surface),
-            "ended": ["cause": .string(cause.text), "at": .integer(endedAt.millisecondsSince1970)],
+            "ended": ["cause": .string(cause.reported.rawValue), "at": .integer(endedAt.millisecondsSince1970)],
         ]
     }
 }
 
 extension SimulatedPhone.Report.EndCause {
-    /// The cause as a relay knows it; a push ends an activity on behalf of the app.
-    fileprivate var text: String {
+    /// The cause as an app reports it; a push ends an activity on behalf of the app.
+    package var reported: ActivityEndCause {
         switch self {
-        case .user: "user"
-        case .app, .push: "app"
-        case .system: "system"
+        case .user: .user
+        case .app, .push: .app
+        case .system: .system
         }
     }
 }

@@ -181,12 +181,7 @@ struct PhoneWorld {
     private mutating func check(_ reports: [SimulatedPhone.Report]) throws(Violation) {
         for report in reports {
             try require(report.arrival <= now, "a report from the future")
-            switch report.content {
-            case .deviceToken(let token), .pushToStartToken(let token), .widgetToken(let token, _): add(token)
-            case .controlTokens(let controls): for control in controls { add(control.token) }
-            case .activities(let activities): for token in activities.compactMap(\.token) { add(token) }
-            case .systemVersion, .permissions, .ended: break
-            }
+            for token in report.content.tokens { add(token) }
         }
     }
 
