@@ -26,26 +26,28 @@ struct RelayClient: Sendable {
 
     /// Sends a request and waits for the answer, for 30 seconds unless another limit is given.
     ///
-    /// - Returns: The JSON of the answer.
+    /// - Returns: The JSON of the answer, also of one with the status `other`.
     /// - Throws: ``CommandError`` for an answer that reports an error, and ``RelayConnectionError`` if there is no
     ///   answer.
     func send(
         _ method: String,
         _ path: String,
         _ body: JSONValue? = nil,
-        within limit: Duration = RelayClient.timeout
+        within limit: Duration = RelayClient.timeout,
+        orStatus other: Int? = nil
     ) async throws -> JSONValue {
         let type = body == nil ? nil : "application/json"
-        return try await send(method, path, body?.encoded() ?? [], type: type, within: limit)
+        return try await send(method, path, body?.encoded() ?? [], type: type, within: limit, orStatus: other)
     }
 
-    /// Sends a request with a body of a type, as ``send(_:_:_:within:)``.
+    /// Sends a request with a body of a type, as ``send(_:_:_:within:orStatus:)``.
     func send(
         _ method: String,
         _ path: String,
         _ body: [UInt8],
         type: String?,
-        within limit: Duration
+        within limit: Duration,
+        orStatus other: Int? = nil
     ) async throws -> JSONValue {
         let key = try keyFile.firstLine()
         guard !key.isEmpty else {
@@ -72,7 +74,7 @@ struct RelayClient: Sendable {
             throw RelayConnectionError(cause: error)
         }
         let json = try? JSONReader.read(answer.body)
-        guard (200..<300).contains(answer.status), let json else {
+        guard (200..<300).contains(answer.status) || answer.status == other, let json else {
             let detail = json?["detail"]?.stringValue.map { ": \($0)" } ?? ""
             throw CommandError("the relay answers \(answer.status)\(detail)")
         }

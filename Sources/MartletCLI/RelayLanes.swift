@@ -52,8 +52,8 @@ struct LaneOptions: Sendable {
 }
 
 extension Command {
-    /// The time limit for cancelling the pushes of a lane: enough for a hundred million.
-    private static let purgeTime = Duration.seconds(3_600)
+    /// The time limit for cancelling the pushes of a lane or a job: enough for a hundred million.
+    static let purgeTime = Duration.seconds(3_600)
 
     /// Pauses a lane of a relay.
     static let relayPause = Command(

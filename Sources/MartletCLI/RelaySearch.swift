@@ -37,14 +37,16 @@ extension Command {
         Terminal.output.write(table.text(for: .output))
         if id != nil {
             for push in pushes {
-                let facts = ["surface", "installation", "cause"].compactMap { name in
-                    push[name].map { "\(name): \($0.shown)\n" }
-                }
-                Terminal.output.write(facts.joined() + push.failedAttempts)
+                Terminal.output.write(push.lines(of: ["surface", "installation", "cause"]) + push.failedAttempts)
             }
         }
         guard pushes.count == searchLimit, let cursor = answer["cursor"]?.integerValue else { return }
-        Terminal.errors.write("there may be more: repeat the command with --after \(cursor)\n")
+        reportMore("--after", cursor)
+    }
+
+    /// Reports that a list may continue at a cursor, which an option takes.
+    static func reportMore(_ option: String, _ cursor: Int64) {
+        Terminal.errors.write("there may be more: repeat the command with \(option) \(cursor)\n")
     }
 
     /// The maximum number of pushes in an answer.

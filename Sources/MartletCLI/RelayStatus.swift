@@ -74,7 +74,7 @@ extension Command {
     private static func isRunning(_ node: JSONValue) -> Bool { node["state"] == "ok" || node["state"] == "leads" }
 
     /// Returns a count; `unknown` while the relay cannot read it.
-    private static func count(_ value: JSONValue?) -> Table.Cell {
+    static func count(_ value: JSONValue?) -> Table.Cell {
         Table.Cell(value?.integerValue?.grouped ?? "unknown")
     }
 
@@ -193,6 +193,16 @@ extension JSONValue {
     }
 
     func cell(_ name: String) -> Table.Cell { Table.Cell(self[name]?.shown ?? "") }
+
+    /// Returns a line for each of these members that is not missing.
+    ///
+    /// Those whose names end with `-at` are times in milliseconds since 1970.
+    func lines(of names: [String]) -> String {
+        let lines = names.compactMap { name in
+            self[name].map { "\(name): \(name.hasSuffix("-at") ? time(name) : $0.shown)\n" }
+        }
+        return lines.joined()
+    }
 
     /// The status and reason of Apple's last answer to a push, or why the push or the request was not carried out;
     /// empty if there is none.

@@ -43,5 +43,5 @@ struct CommandTable: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    static let all = [help, send, sendMany, live, channels, surface, relay, relayQueries, checks, files]
+    static let all = [help, send, sendMany, live, channels, surface, relay, relayQueries, relayJobs, checks, files]
 }
