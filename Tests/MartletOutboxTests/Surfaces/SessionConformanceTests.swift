@@ -15,6 +15,19 @@ import Testing
         return try await outbox.surfaces.session(of: stored)
     }
 
+    /// Stores a surface with a session on each of three new phones.
+    private func makeThreeSessions(in outbox: any OutboxStore) async throws -> [DueSession] {
+        var phones: [StoredInstallation] = []
+        for number in 1...3 as ClosedRange<UInt64> {
+            phones.append(try await outbox.installations.add(.numbered(number)))
+        }
+        let stored = try await outbox.surfaces.putNew(.numbered(1))
+        #expect(try await outbox.surfaces.finish(stored, on: phones))
+        let due = try await outbox.surfaces.sessions(of: stored)
+        try #require(due.map(\.installation.number) == phones.map(\.number))
+        return due
+    }
+
     @Test(arguments: OutboxEngine.allCases)
     func `a step is stored once, with its pushes`(engine: OutboxEngine) async throws {
         let place = try await engine.place()
@@ -217,14 +230,7 @@ import Testing
     func `a push of several sessions is stored once`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
         let surfaces = outbox.surfaces
-        var phones: [StoredInstallation] = []
-        for number in 1...3 as ClosedRange<UInt64> {
-            phones.append(try await outbox.installations.add(.numbered(number)))
-        }
-        let stored = try await surfaces.putNew(.numbered(1))
-        #expect(try await surfaces.finish(stored, on: phones))
-        let due = try await surfaces.sessions(of: stored)
-        try #require(due.count == 3)
+        let due = try await makeThreeSessions(in: outbox)
         // A broadcast, on which each of the sessions has decided.
         var push = try OutboxPush.numbered(1, orderKey: "channel")
         push.destination = .channel("Y2hhbm5lbA==", bundle: "com.example.orders")
@@ -236,7 +242,7 @@ import Testing
         for push in claimed { try await outbox.end(push, at: 40) }
         #expect(try await surfaces.store(due[2], dueAt: 500, pushes: [push], at: 50) == .stored)
         #expect(try await outbox.claimAll(at: 60).isEmpty)
-        let sessions = try await surfaces.sessions(of: stored).map(\.session)
+        let sessions = try await surfaces.sessions(of: due[0].surface).map(\.session)
         #expect(sessions.map { $0.results.map(\.state) } == [[.delivered], [.cancelled], [.cancelled]])
         #expect(sessions.map(\.dueAt) == [500, 20, 50])
         await outbox.close(isInOrder: true)
@@ -312,14 +318,7 @@ import Testing
     func `steps are stored together, each if it can be`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
         let surfaces = outbox.surfaces
-        var phones: [StoredInstallation] = []
-        for number in 1...3 as ClosedRange<UInt64> {
-            phones.append(try await outbox.installations.add(.numbered(number)))
-        }
-        let stored = try await surfaces.putNew(.numbered(1))
-        #expect(try await surfaces.finish(stored, on: phones))
-        let due = try await surfaces.sessions(of: stored)
-        try #require(due.count == 3)
+        let due = try await makeThreeSessions(in: outbox)
         #expect(try await surfaces.store(due[1], dueAt: 70) == .stored)
         let steps = try due.enumerated().map { index, due in
             SessionStep(
@@ -334,9 +333,12 @@ import Testing
             try await outbox.claimAll(at: 20).map(\.push.session) == [due[0].session.number, due[2].session.number]
         )
         let order = try await surfaces.dueSessions(at: 90, limit: 9).map(\.installation.number)
-        #expect(order == [phones[1].number, phones[2].number, phones[0].number], "longest waiting first")
+        #expect(order == [1, 2, 0].map { due[$0].installation.number }, "longest waiting first")
         let ends = try await surfaces.dueSessions(at: 90, limit: 2).map(\.installation.number)
-        #expect(ends == [phones[1].number, phones[0].number], "the longest waiting, and the one that became due last")
+        #expect(
+            ends == [1, 0].map { due[$0].installation.number },
+            "the longest waiting, and the one that became due last"
+        )
         await outbox.close(isInOrder: true)
     }
 }
