@@ -10,6 +10,8 @@ struct RefusedBroadcasts: Sendable {
         let app: String
         /// The identifier of the surface.
         let surface: String
+        /// The identifier of the channel, which the surface had then; nil for none.
+        let channel: String?
         /// Apple's reason; nil if it is not known.
         let reason: APNsReason?
         /// The time of the first refusal since the last broadcast that Apple has accepted, in milliseconds since 1970.
@@ -40,6 +42,7 @@ struct RefusedBroadcasts: Sendable {
         refusals[stored.number] = Refusal(
             app: stored.surface.app,
             surface: stored.surface.id,
+            channel: stored.surface.channel,
             reason: reason,
             since: earlier?.since ?? now,
             last: now
@@ -50,6 +53,12 @@ struct RefusedBroadcasts: Sendable {
     mutating func remove(_ stored: StoredSurface) {
         refusals[stored.number] = nil
     }
+
+    /// Forgets the refusal of a surface that was withdrawn, or has another channel.
+    mutating func update(_ stored: StoredSurface) {
+        guard let refusal = refusals[stored.number] else { return }
+        if stored.withdrawnAt != nil || stored.surface.channel != refusal.channel { refusals[stored.number] = nil }
+    }
 }
 
 extension APNsReason {
@@ -57,7 +66,8 @@ extension APNsReason {
     private static let broadcastRemedies: [APNsReason: String] = [
         .badExpirationDate: "store the surface with message-storage-policy 0, with which its channel was created, or"
             + " with a channel that was created with 1",
-        .channelNotRegistered: "store the surface with a channel that exists in its environment",
+        .channelNotRegistered: "create a channel in the same environment, and store the surface with it, so that the"
+            + " relay starts its Live Activities again",
         .badChannelID: "store the surface with the channel exactly as Apple has returned it",
         .missingChannelID: "store the surface with the channel exactly as Apple has returned it",
         .featureNotEnabled: "enable the broadcast capability of the app in the developer portal",

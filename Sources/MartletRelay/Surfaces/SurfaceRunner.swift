@@ -51,7 +51,7 @@ actor SurfaceRunner {
     private let dispatcher: Dispatcher
     /// The budgets of installations; one that is not known is full.
     private var budgets = RecentValues<InstallationBudget>()
-    private var broadcasts = RecentValues<SentBroadcasts>()
+    var broadcasts = RecentValues<SentBroadcasts>()
     var counts = Counts()
     private var throttle = GrowingThrottle()
     private var pushThrottle = GrowingThrottle()
@@ -304,7 +304,7 @@ actor SurfaceRunner {
         }
         let pause = record(stored, to: built, of: due.count)
         for (result, step) in zip(stored.results, built.steps) where result == .stored {
-            for broadcast in step.broadcastResults { await record(broadcast, ofBroadcastOf: step.due.surface) }
+            for broadcast in step.broadcastResults { await record(broadcast, of: step.due.surface) }
         }
         await rest(since: start, free: buildTime)
         return hadDueSessions && pause == SurfaceRunner.idleInterval ? .zero : pause
@@ -352,6 +352,7 @@ actor SurfaceRunner {
         counts.steps[app, default: 0] += 1
         counts.pushes[app, default: 0] += step.step.pushes.count
         counts.problems[app, default: 0] += step.problems.count
+        counts.refusedBroadcasts.update(stored)
         for (kind, time) in step.staleness where !mayWait(kind, of: app) {
             let kind = Kind(app: app, kind: kind)
             counts.staleness[kind, default: Histogram(bounds: SurfaceStaleness.bounds)]

@@ -196,6 +196,34 @@ struct SurfaceChannelTests {
         #expect(bench.plan.sends.isEmpty)
     }
 
+    @Test func `a card on a deleted channel moves to another channel`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        bench.show(.activity(2, isUrgent: true, on: channel))
+        try bench.settle(.refused, 400)
+        bench.sent.missingChannel = channel.id
+        bench.step()
+        #expect(bench.plan.sends.isEmpty, "another channel is not known")
+        bench.now += 60
+        let other = SurfaceChannel("b3RoZXI=", environment: .production, bundleID: "com.example.orders")
+        bench.put(.activity(2, isUrgent: true, on: other))
+        #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now, channel: other)])
+        try bench.settle()
+        // The app still lists the card on the deleted channel.
+        bench.step()
+        #expect(bench.plan.sends.isEmpty)
+        #expect(try bench.account(.liveActivity).state == .unconfirmed)
+    }
+
+    @Test func `a card stays on a channel that exists`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        bench.sent.missingChannel = "bWlzc2luZw=="
+        let other = SurfaceChannel("b3RoZXI=", environment: .production, bundleID: "com.example.orders")
+        bench.put(.activity(2, isUrgent: true, on: other))
+        #expect(bench.plan.sends.count == 1 && bench.broadcast?.channel == channel)
+    }
+
     @Test func `a card on a channel is replaced by a start to its phone`() throws {
         var bench = SurfaceSessionBench()
         try bench.goLive(on: channel)
@@ -235,7 +263,8 @@ struct SurfaceChannelTests {
         bench.show(.activity(2, isUrgent: true, on: channel))
         let id = try #require(bench.plan.sends.first?.id)
         let refused = SessionResult(id: id, state: .refused, status: 400, endedAt: bench.now * 1_000)
-        #expect(bench.state.broadcastResults(in: [refused]) == [refused])
+        let expected = BroadcastResult(channel: channel.id, result: refused)
+        #expect(bench.state.broadcastResults(in: [refused]) == [expected])
         bench.step([refused])
         #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (bench.now + 660) * 1_000)
     }
