@@ -38,6 +38,28 @@ extension SurfaceRunner {
         )
     }
 
+    /// Restores the refused broadcasts of the next surfaces with channels, once after the relay has begun to lead.
+    func restoreRefusals() async throws(OutboxError) -> Duration {
+        let start = ContinuousClock.now
+        let apps = context.configuration.apps.map { ($0.name, "") }
+        let cursors = refusalCursors ?? Dictionary(apps) { first, _ in first }
+        refusalCursors = cursors
+        guard let (app, channel) = cursors.first else { return SurfaceRunner.idleInterval }
+        let (outbox, limit) = (context.outbox, SurfaceRunner.surfaceLimit)
+        let found = try await outbox.surfaces.surfacesWithChannel(of: app, after: channel, limit: limit)
+        for stored in found {
+            guard let refusal = try await stored.broadcastRefusal(in: outbox, at: context.now) else { continue }
+            if RefusedBroadcasts.isRecent(refusal.time, at: context.now) {
+                counts.refusedBroadcasts.add(refusal.reason, of: stored, at: refusal.time)
+            }
+            guard refusal.reason == .channelNotRegistered, let channel = stored.surface.channel else { continue }
+            markMissing(ChannelID(channel), of: stored)
+        }
+        refusalCursors?[app] = found.count < limit ? nil : found.last?.surface.channel
+        await rest(since: start)
+        return .zero
+    }
+
     /// Records that a channel does not exist any more, so that cards on it are replaced once the surface has another.
     private func markMissing(_ channel: ChannelID, of stored: StoredSurface) {
         var sent = broadcasts[stored.number] ?? SentBroadcasts()

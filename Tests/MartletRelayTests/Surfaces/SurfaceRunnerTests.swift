@@ -141,6 +141,24 @@ import Testing
         await bench.stop()
     }
 
+    @Test(arguments: SurfaceBench.Store.allCases)
+    func `a refused broadcast is an incident after a restart`(store: SurfaceBench.Store) async throws {
+        var bench = try await SurfaceBench(over: store)
+        let secret = try await bench.enroll(device: "a1", start: "b1", #","system-version":"26.1""#)
+        try await bench.put("Packed", on: .test())
+        try await bench.expect(["start Packed"], by: "b1")
+        try await bench.reportActivityOnChannel(with: secret)
+        try await bench.put("On its way", on: .test())
+        try await eventually("the refusal is an incident") { await bench.hasRefusedBroadcasts() }
+        // Without a phone, no broadcast is refused again.
+        let installations = await bench.phones.installations()
+        let id = try #require(installations.first?["id"]?.stringValue)
+        #expect(await bench.phones.ask("DELETE", "/installations/\(id)").status == 204)
+        try await bench.restart()
+        try await eventually("the incident is restored") { await bench.hasRefusedBroadcasts() }
+        await bench.stop()
+    }
+
     @Test func `a phone that enrolls later gets the surface`() async throws {
         let bench = try await SurfaceBench()
         try await bench.put("Packed")
