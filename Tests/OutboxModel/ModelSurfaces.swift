@@ -29,6 +29,10 @@ struct ModelSurfaces: SurfaceStore {
         disk.model.withLock { $0.surfaces.surfaces(of: app, after: number, limit: limit) }
     }
 
+    func surfacesWithChannel(of app: String, after channel: String, limit: Int) -> [StoredSurface] {
+        disk.model.withLock { $0.surfaces.surfacesWithChannel(of: app, after: channel, limit: limit) }
+    }
+
     func surfaceCounts() -> [String: Int] { disk.model.withLock { $0.surfaces.counts } }
 
     func surfaces(for user: String, _ installation: InstallationID, of app: String) -> [StoredSurface] {

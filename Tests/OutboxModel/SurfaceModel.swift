@@ -100,6 +100,14 @@ struct SurfaceModel: Sendable {
         Array(surfaces.filter { $0.surface.app == app && $0.number > number }.prefix(limit))
     }
 
+    func surfacesWithChannel(of app: String, after channel: String, limit: Int) -> [StoredSurface] {
+        let found = surfaces.filter { stored in
+            guard let own = stored.surface.channel, stored.withdrawnAt == nil else { return false }
+            return stored.surface.app == app && own > channel
+        }
+        return Array(found.sorted { $0.surface.channel ?? "" < $1.surface.channel ?? "" }.prefix(limit))
+    }
+
     /// The number of surfaces that are not withdrawn, of each app that has some.
     var counts: [String: Int] {
         Dictionary(surfaces.filter { $0.withdrawnAt == nil }.map { ($0.surface.app, 1) }, uniquingKeysWith: +)

@@ -60,6 +60,18 @@ struct SQLiteSurfaces: SurfaceStore {
         }
     }
 
+    func surfacesWithChannel(
+        of app: String,
+        after channel: String,
+        limit: Int
+    ) async throws(OutboxError) -> [StoredSurface] {
+        try await outbox.read { (tables) throws(SQLiteError) in
+            guard let app = tables.database.number(ofKnown: app) else { return [] }
+            let condition = "app = ? AND channel > ? AND withdrawn_at IS NULL ORDER BY channel LIMIT ?"
+            return try SurfaceTable(tables.database).all(condition, app, channel, Int64(limit))
+        }
+    }
+
     func surfaceCounts() async throws(OutboxError) -> [String: Int] {
         try await outbox.read { (tables) throws(SQLiteError) in
             let rows = try tables.database.connection.prepare("SELECT name, surfaces FROM app WHERE surfaces > 0")

@@ -52,6 +52,16 @@ struct SealedSurfaces: SurfaceStore {
         return try await store.surfaces(of: app, after: number, limit: limit).map { $0.opened(by: seal) }
     }
 
+    func surfacesWithChannel(
+        of app: String,
+        after channel: String,
+        limit: Int
+    ) async throws(OutboxError) -> [StoredSurface] {
+        let seal = try await keeper.seal()
+        return try await store.surfacesWithChannel(of: app, after: channel, limit: limit)
+            .map { $0.opened(by: seal) }
+    }
+
     func surfaceCounts() async throws(OutboxError) -> [String: Int] {
         try await store.surfaceCounts()
     }

@@ -100,6 +100,20 @@ package protocol SurfaceStore: Sendable {
     /// - Throws: ``OutboxError`` when they cannot be read.
     func surfaces(of app: String, after number: Int64, limit: Int) async throws(OutboxError) -> [StoredSurface]
 
+    /// Returns the surfaces of an app with a broadcast channel that are not withdrawn, in the order of the channels.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - channel: Only surfaces with a channel after this one; empty for all.
+    ///   - limit: The maximum number of surfaces.
+    /// - Returns: The surfaces.
+    /// - Throws: ``OutboxError`` when they cannot be read.
+    func surfacesWithChannel(
+        of app: String,
+        after channel: String,
+        limit: Int
+    ) async throws(OutboxError) -> [StoredSurface]
+
     /// Returns the number of surfaces that are not withdrawn, of each app that has some.
     func surfaceCounts() async throws(OutboxError) -> [String: Int]
 

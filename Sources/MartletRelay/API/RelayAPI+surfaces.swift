@@ -202,19 +202,12 @@ extension APICall<RelayAPI.Service> {
 
     /// Returns the reason why Apple has refused the newest broadcast of a surface; nil if it has not.
     fileprivate func broadcastProblem(of surface: StoredSurface) async throws(APIProblem) -> String? {
-        guard let content = surface.content, let channel = content.channel else { return nil }
-        let change = content.change(of: .liveActivity, until: ContentChange(of: surface))
-        let state = ActivitySession.Desired(generation: 0, isUrgent: false, changedAt: change.changedAt / 1_000)
-        for age in [state.broadcastAge(at: parts.now / 1_000), 0] {
-            guard let id = surface.broadcastID(on: channel, generation: change.revision, age: age) else { continue }
-            let (outbox, app) = (parts.outbox, surface.surface.app)
-            guard let status = try await parts.read(await outbox.status(of: id, of: app)) else { continue }
-            guard let outcome = status.outcome, outcome.state == .refused else { return nil }
-            let reason = outcome.reason.map { APNsReason(rawValue: $0) }
-            return "Apple has refused a broadcast to the channel"
-                + (reason.map { ": \($0): \($0.broadcastRemedy)" } ?? " without a reason")
+        let (outbox, now) = (parts.outbox, parts.now)
+        let refusal = try await parts.read(await surface.broadcastRefusal(in: outbox, at: now))
+        return refusal.map { refusal in
+            "Apple has refused a broadcast to the channel"
+                + (refusal.reason.map { ": \($0): \($0.broadcastRemedy)" } ?? " without a reason")
         }
-        return nil
     }
 
     /// Brings a changed surface to phones, and returns the answer to the change; the error is that the store has

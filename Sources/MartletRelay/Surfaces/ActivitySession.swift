@@ -97,13 +97,12 @@ struct ActivitySession: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - now: The time in seconds since 1970.
     ///   - budget: The starts and urgent updates that the installation may still have.
-    ///   - channelTimestamp: The newest known timestamp of the cards of the surface on channels: that of a broadcast is
-    ///     greater.
+    ///   - sent: The known broadcasts of the surface: the timestamp of a new one is greater.
     /// - Returns: The pushes, each with the number of its request.
     mutating func actions(
         at now: Int64,
         within budget: inout ActivityBudget,
-        above channelTimestamp: Int64 = 0
+        after sent: SentBroadcasts = SentBroadcasts()
     ) -> [Action] {
         var actions = endSuperseded(at: now)
         if case .unconfirmed(let start) = assumed.phase, now >= start.at + policy.longestLife {
@@ -113,14 +112,14 @@ struct ActivitySession: Sendable, Hashable, Codable {
             }
             assumed.abandon(start, at: now)
         }
-        actions += forgetEnded(at: now)
+        actions += forgetUnreachable(at: now, without: sent.missingChannel)
         absence = nil
         switch assumed.phase {
         case .none: actions += start(at: now, within: &budget)
         case .starting(let start, let request): actions += cancel(start, request)
         case .unconfirmed(let start):
             if let channel = start.channel {
-                actions += sendBroadcast(on: channel, of: start, at: now, within: &budget, above: channelTimestamp)
+                actions += sendBroadcast(on: channel, of: start, at: now, within: &budget, above: sent.timestamp)
                 actions += restart(start, at: now, within: &budget)
             } else {
                 actions += alertUnconfirmed(start, at: now)
@@ -316,16 +315,19 @@ struct ActivitySession: Sendable, Hashable, Codable {
         return actions + [.broadcast(request, new)]
     }
 
-    /// Forgets the card that a broadcast has ended, because the surface is desired again.
+    /// Forgets a card of a desired surface that a broadcast has ended, or whose channel does not exist any more while
+    /// the surface has another one.
     ///
     /// An end that is not sent yet would end the new card, too.
-    private mutating func forgetEnded(at now: Int64) -> [Action] {
-        guard desired != nil, case .unconfirmed(let start) = assumed.phase, let ended = broadcast, ended.isEnd,
-            ended.channel.id == start.channel?.id
-        else { return [] }
+    private mutating func forgetUnreachable(at now: Int64, without missing: ChannelID?) -> [Action] {
+        guard let desired, case .unconfirmed(let start) = assumed.phase, let channel = start.channel?.id else {
+            return []
+        }
+        let last = broadcast.flatMap { $0.channel.id == channel ? $0 : nil }
+        guard last?.isEnd ?? false || channel == missing && channel != desired.channel?.id else { return [] }
         assumed.abandon(start, at: now)
         broadcast = nil
-        return ended.request.map { [.cancel($0)] } ?? []
+        return last?.request.map { [.cancel($0)] } ?? []
     }
 
     /// Replaces a card on a channel before the system ends it; the app, or the system, ends the old one, which has no

@@ -117,8 +117,9 @@ extension AssumedActivity {
             card = running.id
         }
 
-        /// The time of the start, and then of its acceptance, in milliseconds since 1970.
-        var milliseconds: Int64 { acceptedAt ?? at * 1_000 }
+        /// The time of the acceptance in milliseconds since 1970; if it is not known, the end of the second of the
+        /// start, which is not before the change that the start shows.
+        var milliseconds: Int64 { acceptedAt ?? at * 1_000 + 999 }
 
         /// Returns the start as APNs accepted it at a time in milliseconds since 1970.
         func accepted(at now: Int64) -> Start {
@@ -225,7 +226,7 @@ extension AssumedActivity {
         /// Records that the card is that of a start.
         mutating func show(_ start: Start) {
             attributes = start.attributes
-            show(start.generation, since: startedAt * 1_000)
+            show(start.generation, since: start.milliseconds)
         }
 
         private mutating func show(_ generation: Int, since time: Int64) {

@@ -13,6 +13,8 @@ struct SentBroadcasts: Sendable, Hashable {
     private var ids: Set<APNsID> = []
     /// The greatest timestamp of the Live Activities on the channels of the surface, in seconds since 1970.
     private(set) var timestamp: Int64 = 0
+    /// The channel that does not exist any more, as Apple has answered to a broadcast of the surface; nil for none.
+    var missingChannel: ChannelID?
 
     /// Returns whether the broadcast with an identifier was sent.
     func contains(_ id: APNsID) -> Bool { ids.contains(id) }
@@ -35,6 +37,12 @@ struct SentBroadcasts: Sendable, Hashable {
         merged.timestamp = max(timestamp, other.timestamp)
         return merged
     }
+}
+
+/// The result of a broadcast, and its channel.
+struct BroadcastResult: Sendable, Hashable {
+    let channel: ChannelID
+    let result: SessionResult
 }
 
 extension SurfacePlan.Send {

@@ -155,8 +155,6 @@ extension SurfaceSessionState {
         guard let desired, desired.isShown(by: Int64(card.shown)) else { return }
         account.state = .current
         account.shownRevision = desired.revision
-        // The app reports the time of a start by the clock of the phone.
-        account.since = max(card.shownAt, desired.change.changedAt)
     }
 
     private func account(of kind: SurfaceKind, _ desired: DesiredKind?) -> SurfaceAccount {

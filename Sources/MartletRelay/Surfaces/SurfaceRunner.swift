@@ -15,13 +15,14 @@ actor SurfaceRunner {
     private enum Work: CaseIterable {
         case requests
         case ends
+        case refusals
         case events
         case pages
         case steps
     }
 
     /// The interval between looks for work while there is none.
-    private static let idleInterval = Duration.seconds(1)
+    static let idleInterval = Duration.seconds(1)
     /// The time in which changes and results are gathered, so that one round handles many.
     private static let gatherInterval = Duration.milliseconds(20)
     /// The pause while the outbox has no room for the pushes of a step.
@@ -29,7 +30,7 @@ actor SurfaceRunner {
     /// The maximum pause after a unit of work.
     private static let longestPause = Duration.seconds(1)
     /// The maximum number of surfaces, of requests about them, of events and of sessions that are read at once.
-    private static let surfaceLimit = 50
+    static let surfaceLimit = 50
     private static let requestLimit = 100
     private static let eventLimit = 100
     /// More than the installations of a page, so that the pages of a single surface do not wait.
@@ -51,12 +52,15 @@ actor SurfaceRunner {
     private let dispatcher: Dispatcher
     /// The budgets of installations; one that is not known is full.
     private var budgets = RecentValues<InstallationBudget>()
-    private var broadcasts = RecentValues<SentBroadcasts>()
+    var broadcasts = RecentValues<SentBroadcasts>()
     var counts = Counts()
     private var throttle = GrowingThrottle()
     private var pushThrottle = GrowingThrottle()
     /// The limits of the log lines about refused broadcasts, by ``StoredSurface/number``.
     var refusalThrottles = RecentValues<GrowingThrottle>()
+    /// The channels up to which the refused broadcasts of the apps have been restored, without apps of which all have;
+    /// nil before that, and unless the relay leads.
+    var refusalCursors: [String: String]?
     private var task: Task<Void, Never>?
     private var isDraining = false
     /// Whether something has changed since the last round began.
@@ -120,6 +124,7 @@ actor SurfaceRunner {
             counts.surfaces = [:]
             counts.recent = [:]
             counts.refusedBroadcasts = RefusedBroadcasts()
+            refusalCursors = nil
             endsCheckedAt = 0
         }
         guard isLeader, !isDraining, context.outboxHealth.current.refusal == nil else {
@@ -143,6 +148,7 @@ actor SurfaceRunner {
         switch work {
         case .requests: try await carryOutRequests()
         case .ends: try await endSurfaces()
+        case .refusals: try await restoreRefusals()
         case .events: try await handleEvents()
         case .pages: try await storePages()
         case .steps: try await takeSteps()
@@ -154,7 +160,7 @@ actor SurfaceRunner {
     /// - Parameters:
     ///   - start: The start of the work.
     ///   - free: The part of the time in which the work did not call the outbox.
-    private func rest(since start: ContinuousClock.Instant, free: Duration = .zero) async {
+    func rest(since start: ContinuousClock.Instant, free: Duration = .zero) async {
         let pause = ContinuousClock.now - start - free - free
         guard pause > .zero else { return }
         try? await Task.sleep(for: min(pause, SurfaceRunner.longestPause))
@@ -304,7 +310,7 @@ actor SurfaceRunner {
         }
         let pause = record(stored, to: built, of: due.count)
         for (result, step) in zip(stored.results, built.steps) where result == .stored {
-            for broadcast in step.broadcastResults { await record(broadcast, ofBroadcastOf: step.due.surface) }
+            for broadcast in step.broadcastResults { await record(broadcast, of: step.due.surface) }
         }
         await rest(since: start, free: buildTime)
         return hadDueSessions && pause == SurfaceRunner.idleInterval ? .zero : pause
@@ -352,6 +358,7 @@ actor SurfaceRunner {
         counts.steps[app, default: 0] += 1
         counts.pushes[app, default: 0] += step.step.pushes.count
         counts.problems[app, default: 0] += step.problems.count
+        counts.refusedBroadcasts.update(stored)
         for (kind, time) in step.staleness where !mayWait(kind, of: app) {
             let kind = Kind(app: app, kind: kind)
             counts.staleness[kind, default: Histogram(bounds: SurfaceStaleness.bounds)]

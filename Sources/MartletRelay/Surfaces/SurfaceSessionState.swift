@@ -16,6 +16,8 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         let revision: Int64
         /// The token; for a Live Activity it is that of the request, and nil for a broadcast.
         let token: DeviceToken?
+        /// The channel of a broadcast; nil for another push.
+        let channel: ChannelID?
         /// The number of the request of ``activity``; nil for other kinds.
         let request: Int?
         /// The time of the change with which the kind got the content that the push shows first, in milliseconds since
@@ -79,7 +81,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     ///   - results: The results of earlier pushes since the last step.
     ///   - now: The time in milliseconds since 1970.
     ///   - budget: The starts and urgent updates of Live Activities that the installation may still have.
-    ///   - channelTimestamp: The newest known timestamp of Live Activities of the surface on channels.
+    ///   - sent: The known broadcasts of the surface.
     ///   - ids: Returns an identifier that no push has, or that of a broadcast.
     /// - Returns: The pushes to send and to cancel, and the time of the next step.
     mutating func step(
@@ -92,7 +94,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         results: [SessionResult],
         at now: Int64,
         within budget: inout ActivityBudget,
-        above channelTimestamp: Int64 = 0,
+        after sent: SentBroadcasts = SentBroadcasts(),
         ids: (ActivitySession.Broadcast?) -> APNsID
     ) -> SurfacePlan {
         var step = Step(
@@ -125,7 +127,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
         // A clock that was set back must not prolong the pause.
         pausedUntil = min(pausedUntil, now + Self.pause)
         if now >= pausedUntil {
-            let actions = activity.actions(at: step.time, within: &budget, above: channelTimestamp)
+            let actions = activity.actions(at: step.time, within: &budget, after: sent)
             for action in actions { perform(action, in: &step, ids) }
             sendSnapshots(in: &step, ids)
         }
@@ -170,8 +172,11 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     ///
     /// - Parameter results: The results of earlier pushes, which are not recorded yet.
     /// - Returns: Those of broadcasts.
-    func broadcastResults(in results: [SessionResult]) -> [SessionResult] {
-        results.filter { result in pending.contains { $0.id == result.id && $0.token == nil } }
+    func broadcastResults(in results: [SessionResult]) -> [BroadcastResult] {
+        results.compactMap { result in
+            let channel = pending.first { $0.id == result.id }?.channel
+            return channel.map { BroadcastResult(channel: $0, result: result) }
+        }
     }
 
     private mutating func record(_ result: SessionResult) {
@@ -308,6 +313,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
                 kind: snapshot.kind,
                 revision: step.revision,
                 token: destination.token,
+                channel: destination.channel,
                 request: request,
                 changedAt: isMeasured ? changedAt : nil
             )
@@ -387,4 +393,6 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
 extension PushRequest.Destination {
     /// The token; nil for a channel.
     fileprivate var token: DeviceToken? { if case .device(let token) = self { token } else { nil } }
+    /// The channel; nil for a token.
+    fileprivate var channel: ChannelID? { if case .channel(let channel) = self { channel } else { nil } }
 }

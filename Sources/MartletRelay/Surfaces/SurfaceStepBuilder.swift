@@ -17,7 +17,7 @@ struct SurfaceSteps: Sendable {
         /// The reasons why pushes could not be built, or nothing could be decided.
         var problems: [String]
         /// The results of earlier broadcasts, which the step takes.
-        var broadcastResults: [SessionResult]
+        var broadcastResults: [BroadcastResult]
         /// The time from a change of the surface until Apple accepted the push that shows it, by kind, in milliseconds.
         var staleness: [SurfaceKind: Int64]
     }
@@ -63,7 +63,7 @@ struct SurfaceStepBuilder {
     /// The problems of the current session.
     private var problems: [String] = []
     /// The results of broadcasts of the current session.
-    private var broadcastResults: [SessionResult] = []
+    private var broadcastResults: [BroadcastResult] = []
     /// The staleness of the current session.
     private var staleness: [SurfaceKind: Int64] = [:]
     private var result: SurfaceSteps
@@ -258,7 +258,7 @@ struct SurfaceStepBuilder {
             results: results,
             at: now,
             within: &budget.activities,
-            above: result.broadcasts[due.surface.number]?.timestamp ?? 0,
+            after: result.broadcasts[due.surface.number] ?? SentBroadcasts(),
             ids: { broadcast in
                 if let broadcast, let id = due.surface.id(of: broadcast) { return id }
                 return APNsID(milliseconds: now, randomBits: (generator.next(), generator.next()))

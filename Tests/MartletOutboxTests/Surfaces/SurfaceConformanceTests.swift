@@ -268,6 +268,23 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `surfaces with a channel are found`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let surfaces = outbox.surfaces
+        var stored: [StoredSurface] = []
+        for (number, channel) in ["C", nil, "B", "A", "D"].enumerated() {
+            stored.append(try await surfaces.putNew(.numbered(number, channel: channel)))
+        }
+        try await surfaces.putNew(.numbered(9, app: "rides", channel: "E"))
+        _ = try await surfaces.withdraw("order-4", of: "orders", if: .none, at: 20)
+        let found = try await surfaces.surfacesWithChannel(of: "orders", after: "", limit: 2)
+        #expect(found == [stored[3], stored[2]])
+        #expect(try await surfaces.surfacesWithChannel(of: "orders", after: "B", limit: 2) == [stored[0]])
+        #expect(try await surfaces.surfacesWithChannel(of: "games", after: "", limit: 2).isEmpty)
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `surfaces with a next page are found`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
         let first = try await outbox.surfaces.putNew(.numbered(1), at: 20)

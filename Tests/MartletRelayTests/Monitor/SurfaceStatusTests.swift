@@ -90,6 +90,15 @@ import Testing
         #expect(refused.recent(of: "orders", at: 7_205_000).isEmpty)
         refused.remove(stored)
         #expect(refused.recent(of: "orders", at: 5_000).isEmpty)
+        for isWithdrawn in [false, true] {
+            refused.add(.channelNotRegistered, of: stored, at: 5_000)
+            refused.update(stored)
+            #expect(refused.recent(of: "orders", at: 5_000).count == 1)
+            var changed = stored
+            if isWithdrawn { changed.withdrawnAt = 6_000 } else { changed.surface.channel = "b3RoZXI=" }
+            refused.update(changed)
+            #expect(refused.recent(of: "orders", at: 5_000).isEmpty)
+        }
         for number: Int64 in 0..<200 { refused.add(nil, of: Self.stored(number, in: "orders"), at: 5_000) }
         #expect(refused.recent(of: "orders", at: 5_000).count == 100)
     }

@@ -221,7 +221,28 @@ import Testing
         #expect(try bench.account(.liveActivity).since == bench.changedAt + 7)
         // The app reports the time of the phone, which may be behind.
         try bench.report([bench.card("update")])
-        #expect(try bench.account(.liveActivity).since == bench.changedAt)
+        #expect(try bench.account(.liveActivity).since == bench.changedAt + 7)
+    }
+
+    @Test(arguments: [false, true])
+    func `a phone that joins shows the content after the change`(isAcceptedFirst: Bool) throws {
+        var bench = SurfaceSessionBench()
+        bench.put(.activity(1))
+        bench.now += 60
+        try bench.report([.startToken("start")])
+        // The phone joins with a revision that has left the content as it was.
+        bench.state = SurfaceSessionState()
+        bench.put(.activity(1))
+        bench.changedAt += 421
+        let id = try #require(bench.plan.sends.last?.id)
+        let accepted = SessionResult(id: id, state: .delivered, status: 200, endedAt: bench.changedAt + 7)
+        if isAcceptedFirst { bench.step([accepted]) }
+        try bench.report([bench.card("update")])
+        if !isAcceptedFirst { bench.step([accepted]) }
+        let account = try bench.account(.liveActivity)
+        #expect(account.state == .current && account.shownRevision == 2)
+        let since = try #require(account.since)
+        #expect(since >= bench.changedAt)
     }
 
     @Test func `the notification in place of a Live Activity is sent once`() throws {

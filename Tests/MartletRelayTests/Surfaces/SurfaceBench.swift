@@ -152,6 +152,12 @@ struct SurfaceBench {
         )
     }
 
+    /// Whether the status has an incident of refused broadcasts.
+    func hasRefusedBroadcasts() async -> Bool {
+        let incidents = await relay.ask("GET", "/v1/status").json["incidents"]?.elements ?? []
+        return incidents.contains { $0["kind"] == "broadcasts-refused" }
+    }
+
     // MARK: Phones
 
     /// Enrolls a phone with a device token and a token that starts Live Activities; returns its secret.

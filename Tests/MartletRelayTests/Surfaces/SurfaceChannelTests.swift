@@ -157,17 +157,30 @@ struct SurfaceChannelTests {
         #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now, channel: channel)])
     }
 
-    @Test func `a corrected storage policy repeats a refused broadcast`() throws {
+    @Test(arguments: [(5, [0]), (20, [0, 15]), (700, [0, 15, 660])] as [(Int64, [Int64])])
+    func `a corrected storage policy repeats a refused broadcast`(delay: Int64, ages: [Int64]) throws {
         var bench = SurfaceSessionBench()
         let wrong = SurfaceChannel.test(storesBroadcasts: true)
-        try bench.goLive(on: wrong)
+        try bench.report([.startToken("start")])
+        bench.put(.activity(1, on: wrong))
+        try bench.settle()
+        bench.now += 2
+        try bench.report([bench.card(nil)])
+        // Before the card may have joined, so that the broadcast is repeated after 15 seconds.
         bench.put(.activity(2, isUrgent: true, on: wrong))
-        let refused = try #require(bench.broadcast)
-        try bench.settle(.refused, 400)
-        bench.now += 60
+        let changedAt = bench.now
+        var refused: [ActivitySession.Broadcast] = []
+        for age in ages {
+            bench.now = changedAt + age
+            if age > 0 { bench.step() }
+            refused.append(try #require(bench.broadcast))
+            try bench.settle(.refused, 400)
+        }
+        #expect(refused.map(\.age) == ages)
+        bench.now = changedAt + delay
         bench.put(.activity(2, isUrgent: true, on: channel))
         let repeated = try #require(bench.broadcast)
-        #expect(repeated.update.generation == refused.update.generation && repeated.age == refused.age)
+        #expect(repeated.update.generation == 2 && repeated.channel == channel && repeated.age == ages.last)
         let surface = MartletOutbox.Surface(
             app: "orders",
             id: ReportedInstallation.surface,
@@ -178,7 +191,37 @@ struct SurfaceChannelTests {
         )
         let stored = StoredSurface(number: 1, revision: 3, surface: surface, createdAt: 0, changedAt: 0)
         // The outbox stores no other broadcast with the same identifier.
-        #expect(stored.id(of: repeated) != stored.id(of: refused))
+        #expect(!refused.contains { stored.id(of: $0) == stored.id(of: repeated) })
+        try bench.settle()
+        #expect(bench.plan.sends.isEmpty)
+    }
+
+    @Test func `a card on a deleted channel moves to another channel`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        bench.show(.activity(2, isUrgent: true, on: channel))
+        try bench.settle(.refused, 400)
+        bench.sent.missingChannel = channel.id
+        bench.step()
+        #expect(bench.plan.sends.isEmpty, "another channel is not known")
+        bench.now += 60
+        let other = SurfaceChannel("b3RoZXI=", environment: .production, bundleID: "com.example.orders")
+        bench.put(.activity(2, isUrgent: true, on: other))
+        #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now, channel: other)])
+        try bench.settle()
+        // The app still lists the card on the deleted channel.
+        bench.step()
+        #expect(bench.plan.sends.isEmpty)
+        #expect(try bench.account(.liveActivity).state == .unconfirmed)
+    }
+
+    @Test func `a card stays on a channel that exists`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        bench.sent.missingChannel = "bWlzc2luZw=="
+        let other = SurfaceChannel("b3RoZXI=", environment: .production, bundleID: "com.example.orders")
+        bench.put(.activity(2, isUrgent: true, on: other))
+        #expect(bench.plan.sends.count == 1 && bench.broadcast?.channel == channel)
     }
 
     @Test func `a card on a channel is replaced by a start to its phone`() throws {
@@ -220,7 +263,8 @@ struct SurfaceChannelTests {
         bench.show(.activity(2, isUrgent: true, on: channel))
         let id = try #require(bench.plan.sends.first?.id)
         let refused = SessionResult(id: id, state: .refused, status: 400, endedAt: bench.now * 1_000)
-        #expect(bench.state.broadcastResults(in: [refused]) == [refused])
+        let expected = BroadcastResult(channel: channel.id, result: refused)
+        #expect(bench.state.broadcastResults(in: [refused]) == [expected])
         bench.step([refused])
         #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (bench.now + 660) * 1_000)
     }

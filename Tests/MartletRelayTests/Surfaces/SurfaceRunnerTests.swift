@@ -71,7 +71,7 @@ import Testing
         await bench.stop()
     }
 
-    @Test func `a channel that does not exist is a problem of the surface`() async throws {
+    @Test func `a channel that does not exist is a problem until replaced`() async throws {
         let lines = LogLines()
         let bench = try await SurfaceBench(log: lines.logger(.warning))
         let secret = try await bench.enroll(device: "a1", start: "b1", #","system-version":"26.1""#)
@@ -82,7 +82,7 @@ import Testing
         let path = "/v1/apps/orders/surfaces/\(SurfaceBench.surface)"
         try await eventually("the problem is known") {
             let problem = await bench.relay.ask("GET", path).json["problem"]?.stringValue
-            return problem?.contains("ChannelNotRegistered: store the surface with a channel that exists") == true
+            return problem?.contains("ChannelNotRegistered: create a channel in the same environment") == true
         }
         try await eventually("the problem is in the log") {
             lines.objects.contains { $0["msg"] == "surface broadcast refused" && $0["surface"] == "order-7" }
@@ -90,6 +90,28 @@ import Testing
         let line = try #require(lines.objects.first { $0["msg"] == "surface broadcast refused" })
         #expect(line["reason"] == "ChannelNotRegistered" && line["status"] == 400, "\(line)")
         #expect(!lines.objects.contains { $0["msg"] == "surface push not built" })
+        try await eventually("the refusal is an incident") { await bench.hasRefusedBroadcasts() }
+        let channel = try await bench.createChannel()
+        try await bench.put("On its way", on: channel)
+        try await bench.expect(["start Packed", "start On its way"], by: "b1")
+        try await eventually("the incident is over") { await !bench.hasRefusedBroadcasts() }
+        #expect(await bench.relay.ask("GET", path).json["problem"] == nil)
+        await bench.stop()
+    }
+
+    @Test func `a withdrawn surface has no incident`() async throws {
+        let bench = try await SurfaceBench()
+        let secret = try await bench.enroll(device: "a1", start: "b1", #","system-version":"26.1""#)
+        try await bench.put("Packed", on: .test())
+        try await bench.expect(["start Packed"], by: "b1")
+        try await bench.reportActivityOnChannel(with: secret)
+        try await bench.put("On its way", on: .test())
+        try await eventually("the refusal is an incident") { await bench.hasRefusedBroadcasts() }
+        try await bench.withdraw()
+        try await eventually("the end is refused, too") {
+            await bench.relay.parts.surfaces.counts.problems["orders", default: 0] > 1
+        }
+        try await eventually("the incident is over") { await !bench.hasRefusedBroadcasts() }
         await bench.stop()
     }
 
@@ -107,11 +129,7 @@ import Testing
         try await bench.expect(["start Packed"], by: "b1")
         try await bench.reportActivityOnChannel(with: secret)
         try await bench.put("On its way", on: wrong)
-        func isIncident() async -> Bool {
-            let incidents = await bench.relay.ask("GET", "/v1/status").json["incidents"]?.elements ?? []
-            return incidents.contains { $0["kind"] == "broadcasts-refused" }
-        }
-        try await eventually("the refusal is an incident") { await isIncident() }
+        try await eventually("the refusal is an incident") { await bench.hasRefusedBroadcasts() }
         let problem = await bench.relay.ask("GET", "/v1/apps/orders/surfaces/\(SurfaceBench.surface)").json["problem"]
         let remedy = "BadExpirationDate: store the surface with message-storage-policy 0"
         #expect(problem?.stringValue?.contains(remedy) == true)
@@ -119,7 +137,25 @@ import Testing
         try await eventually("the broadcast is sent") {
             await bench.received(on: channel).last == "update At the door"
         }
-        try await eventually("the incident is over") { await !isIncident() }
+        try await eventually("the incident is over") { await !bench.hasRefusedBroadcasts() }
+        await bench.stop()
+    }
+
+    @Test(arguments: SurfaceBench.Store.allCases)
+    func `a refused broadcast is an incident after a restart`(store: SurfaceBench.Store) async throws {
+        var bench = try await SurfaceBench(over: store)
+        let secret = try await bench.enroll(device: "a1", start: "b1", #","system-version":"26.1""#)
+        try await bench.put("Packed", on: .test())
+        try await bench.expect(["start Packed"], by: "b1")
+        try await bench.reportActivityOnChannel(with: secret)
+        try await bench.put("On its way", on: .test())
+        try await eventually("the refusal is an incident") { await bench.hasRefusedBroadcasts() }
+        // Without a phone, no broadcast is refused again.
+        let installations = await bench.phones.installations()
+        let id = try #require(installations.first?["id"]?.stringValue)
+        #expect(await bench.phones.ask("DELETE", "/installations/\(id)").status == 204)
+        try await bench.restart()
+        try await eventually("the incident is restored") { await bench.hasRefusedBroadcasts() }
         await bench.stop()
     }
 

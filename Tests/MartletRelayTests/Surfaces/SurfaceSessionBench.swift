@@ -18,6 +18,8 @@ struct SurfaceSessionBench {
     var content: SurfaceContent?
     /// Whether the surface is withdrawn without content; otherwise only the phone leaves its audience.
     var isWithdrawn = true
+    /// The broadcasts that the relay knows of.
+    var sent = SentBroadcasts()
     var plan = SurfacePlan()
     private var count: UInt64 = 0
 
@@ -38,6 +40,7 @@ struct SurfaceSessionBench {
             results: results,
             at: now * 1_000,
             within: &budget,
+            after: sent,
             ids: { _ in
                 number += 1
                 return APNsID(randomBits: (number, 0))
