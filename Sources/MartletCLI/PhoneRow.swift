@@ -121,6 +121,25 @@ enum PhoneRow {
         }
     }
 
+    /// Returns the message about a row that the relay has refused; in CSV it names the column, as the message about a
+    /// row that is not sent does.
+    static func message(of problem: JSONValue, _ format: DeviceRow.Format) -> String {
+        let message = problem["detail"]?.stringValue ?? "is refused"
+        guard case .columns(let columns) = format, let pointer = problem["pointer"]?.stringValue else { return message }
+        let steps = pointer.split(separator: "/").map(String.init)
+        let column = columns.first { column in
+            switch column.role {
+            case .token: steps.first == "tokens"
+            case .option: steps.contains(column.name)
+            case .ignored: false
+            }
+        }
+        guard let column else { return message }
+        let subject = steps.joined(separator: ".") + " "
+        let rule = message.hasPrefix(subject) ? String(message.dropFirst(subject.count)) : message
+        return "column \(column.name): \(rule)"
+    }
+
     // MARK: Export
 
     /// Returns an installation of the relay as an import reads it.

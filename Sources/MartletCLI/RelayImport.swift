@@ -44,8 +44,12 @@ private struct PhoneImport {
         var bytes: [UInt8] = []
         /// The number of each row's line in the list.
         var lines: [Int] = []
+        /// The lines between the rows that cannot be sent, which are reported with those that the relay refuses.
+        var badLines: [BadLine] = []
 
-        var isFull: Bool { lines.count >= PhoneImport.requestRows || bytes.count >= PhoneImport.requestBytes }
+        var isFull: Bool {
+            max(lines.count, badLines.count) >= PhoneImport.requestRows || bytes.count >= PhoneImport.requestBytes
+        }
 
         mutating func add(_ row: JSONValue, line: Int) {
             bytes += row.encoded() + [UInt8(ascii: "\n")]
@@ -84,6 +88,8 @@ private struct PhoneImport {
         var reader = try LineReader(file)
         var format: DeviceRow.Format?
         var part = Part()
+        // Also before the error of a request or of the list.
+        defer { ledger.refuse(part.badLines) }
         while true {
             // Waiting in the blocking read call would occupy a thread of the shared pool.
             while reader.mustWait { try await Task.sleep(for: Self.pollInterval) }
@@ -94,17 +100,14 @@ private struct PhoneImport {
                 let first = try self.format(of: line, number)
                 format = first.format
                 reader.isCSV = first.isHeading
-                if !first.isHeading { add(line, first.format, number, to: &part, ledger) }
+                if !first.isHeading { add(line, first.format, number, to: &part) }
                 continue
             }
-            add(line, known, number, to: &part, ledger)
-            if part.isFull {
-                try await send(part, ledger)
-                part = Part()
-            }
+            add(line, known, number, to: &part)
+            if part.isFull { try await send(&part, known, ledger) }
             ledger.read(reader.byteCount, of: reader.length)
         }
-        try await send(part, ledger)
+        if let format { try await send(&part, format, ledger) }
     }
 
     /// Returns the format of the list, which its first line determines.
@@ -130,27 +133,29 @@ private struct PhoneImport {
         _ line: ArraySlice<UInt8>,
         _ format: DeviceRow.Format,
         _ number: Int,
-        to part: inout Part,
-        _ ledger: ImportLedger
+        to part: inout Part
     ) {
         do throws(UsageError) {
             part.add(try PhoneRow.installation(line, format), line: number)
         } catch {
-            ledger.refuse(BadLine(number: number, message: "\(error)"))
+            part.badLines.append(BadLine(number: number, message: "\(error)"))
         }
     }
 
-    /// Sends the rows of a part.
-    private func send(_ part: Part, _ ledger: ImportLedger) async throws {
-        guard !part.lines.isEmpty else { return }
-        let answer = try await relay.send(
-            "POST",
-            "/v1/apps/\(app.text)/installations",
-            part.bytes,
-            type: "application/x-ndjson",
-            within: Self.requestTime
-        )
-        ledger.add(answer, lines: part.lines)
+    /// Sends the rows of a part, and reports its refused lines in their order; the part is empty afterwards.
+    private func send(_ part: inout Part, _ format: DeviceRow.Format, _ ledger: ImportLedger) async throws {
+        if !part.lines.isEmpty {
+            let answer = try await relay.send(
+                "POST",
+                "/v1/apps/\(app.text)/installations",
+                part.bytes,
+                type: "application/x-ndjson",
+                within: Self.requestTime
+            )
+            part.badLines += ledger.add(answer, lines: part.lines, format)
+        }
+        ledger.refuse(part.badLines.sorted { $0.number < $1.number })
+        part = Part()
     }
 }
 
@@ -202,7 +207,11 @@ private final class ImportLedger: Sendable {
         state.withLock { $0.share = min(1, Double(bytes) / Double(length)) }
     }
 
-    func refuse(_ line: BadLine) {
+    func refuse(_ lines: [BadLine]) {
+        for line in lines { refuse(line) }
+    }
+
+    private func refuse(_ line: BadLine) {
         let count = state.withLock { state in
             state.refused += 1
             if state.badLines.count < Self.namedBadLines { state.badLines.append(line) }
@@ -213,16 +222,17 @@ private final class ImportLedger: Sendable {
         if count == Self.namedBadLines { Terminal.errors.write("more refused lines are counted, not listed\n") }
     }
 
-    /// Adds the answer to a request with the rows of some lines.
+    /// Adds the numbers of the answer to a request with the rows of some lines, and returns the lines that it refuses,
+    /// which are not added.
     ///
     /// The numbers come from the relay and may be any numbers.
-    func add(_ answer: JSONValue, lines: [Int]) {
+    func add(_ answer: JSONValue, lines: [Int], _ format: DeviceRow.Format) -> [BadLine] {
         func count(_ name: String) -> Int { min(lines.count, max(0, Int(clamping: answer[name]?.integerValue ?? 0))) }
         let problems = answer["problems"]?.elements ?? []
-        for problem in problems {
+        let badLines: [BadLine] = problems.compactMap { problem in
             let row = Int(clamping: problem["line"]?.integerValue ?? 0)
-            guard row > 0, row <= lines.count else { continue }
-            refuse(BadLine(number: lines[row - 1], message: problem["detail"]?.stringValue ?? "is refused"))
+            guard row > 0, row <= lines.count else { return nil }
+            return BadLine(number: lines[row - 1], message: PhoneRow.message(of: problem, format))
         }
         let zones = (answer["unknown-time-zones"]?.elements ?? []).compactMap(\.stringValue)
         state.withLock { state in
@@ -231,6 +241,7 @@ private final class ImportLedger: Sendable {
             state.refused += max(0, count("refused") - problems.count)
             for (name, _) in Self.names { state.counts[name, default: 0] += count(name) }
         }
+        return badLines
     }
 
     /// The line that shows the progress.

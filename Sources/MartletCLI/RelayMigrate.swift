@@ -37,13 +37,8 @@ extension Command {
         if let rule = location.violatedRule { throw UsageError("data \(rule)") }
         if let file { try checkIsDatabase(file.path) }
         try await OutboxSchema.create(in: address)
-        guard let file else {
-            return output.write(
-                json: ["database": .string("\(location)")],
-                text: "The tables in \(location) are ready.\n"
-            )
-        }
-        if !output.isJSON { Terminal.output.write("The tables in \(location) are ready.\n") }
+        let created = "The tables in \(location) are ready.\n"
+        guard let file else { return output.write(json: ["database": .string("\(location)")], text: created) }
         let move: OutboxMove
         do throws(OutboxError) {
             move = try await OutboxMove(from: file.path, to: address)
@@ -59,7 +54,7 @@ extension Command {
                 "unregistered-tokens": .integer(account.unregisteredTokens),
                 "installations": .integer(account.installations), "jobs": .integer(account.jobs),
             ],
-            text: "Moved from \(file.path): \(account.pushes.counted("push")), "
+            text: "\(created)Moved from \(file.path): \(account.pushes.counted("push")), "
                 + "\(account.outcomes.counted("outcome")), "
                 + "\(account.unregisteredTokens.counted("unregistered token")), "
                 + "\(account.installations.counted("installation")), \(account.jobs.counted("job")).\n"

@@ -14,6 +14,8 @@ package struct OutboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case denied
         /// The stored data is damaged.
         case damaged
+        /// The stored data does not permit the operation, so that a retry fails until the data is changed.
+        case refused
         /// Another process uses the outbox.
         case inUse
         /// The outbox was closed.

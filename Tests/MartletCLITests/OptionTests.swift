@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import LiveSurfaces
 import Martlet
 import MartletSimulator
 import TestSupport
@@ -260,6 +261,24 @@ import Testing
         let run = try await martlet(["relay", "migrate", "--data", database, "--from", file])
         #expect(run.status == 2 && run.errorOutput.contains("a relay still uses the file"), "\(run.errorOutput)")
         relay.kill()
+    }
+
+    @Test func `a file with a surface is not migrated`() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let database = server.address(of: try await server.makeDatabase())
+        let relay = try await RelayProcess(to: ["host": "localhost", "port": 1])
+        try await relay.start()
+        let snapshot = SurfaceSnapshot.example(of: .widget)
+        let path = "/v1/apps/app/surfaces/\(snapshot.surfaceID)"
+        let json = String(decoding: snapshot.json.encoded(), as: UTF8.self)
+        let body = #"{"to":{"all":true},"snapshots":[\#(json)]}"#
+        let stored = await relay.ask([RawHTTP1.Request("PUT", path, body: body)])
+        #expect(stored.first?.status == 201, "\(stored)")
+        #expect(await relay.stop() == 0)
+        let file = relay.scratch.path + "/relay.sqlite"
+        let run = try await martlet(["relay", "migrate", "--data", database, "--from", file])
+        #expect(run.status == 1 && run.errorOutput.contains("may be on phones"), "\(run.text)\(run.errorOutput)")
+        #expect(run.text.isEmpty, "\(run.text)")
     }
 
     @Test func `a port that is taken is reported with its option`() async throws {

@@ -145,7 +145,12 @@ import Testing
         let run = try await bench.run("relay", "import", "-", input: list)
         #expect(run.status == 1 && run.text.contains("refused"), "\(run.text)")
         for line in 3...6 { #expect(run.errorOutput.contains("line \(line): "), "\(run.errorOutput)") }
-        #expect(run.errorOutput.contains("line 3: user is missing") && !run.errorOutput.contains(token))
+        let numbers = run.errorOutput.split(separator: "\n").compactMap { line in
+            line.hasPrefix("line ") ? line.dropFirst(5).prefix(1) : nil
+        }
+        #expect(numbers == ["3", "4", "5", "6"], "\(run.errorOutput)")
+        #expect(run.errorOutput.contains("line 3: column user: is missing: it must be"), "\(run.errorOutput)")
+        #expect(run.errorOutput.contains("line 4: column token: ") && !run.errorOutput.contains(token))
         let json = try await bench.run("relay", "import", "-", "--json", input: list)
         #expect(json.status == 1 && json.text.contains(#""unchanged":1"#) && json.text.contains(#""refused":4"#))
         _ = await bench.relay.stop()

@@ -183,7 +183,14 @@ struct FieldReader {
             return ShownValue(name).description + nearest
         }
         let others = unknown.count > names.count ? " and \(unknown.count - names.count) more" : ""
-        report(.unrecognizedKeys, nil, "has unknown members: " + names.joined(separator: ", ") + others)
+        issues.append(
+            SurfaceIssue(
+                code: .unrecognizedKeys,
+                path: path,
+                message: "has unknown members: " + names.joined(separator: ", ") + others,
+                unknownMember: unknown.first.flatMap { ShownValue($0).isWhole ? $0 : nil }
+            )
+        )
     }
 
     /// Adds an error that is not found by the rule of a single field.

@@ -28,6 +28,8 @@ public struct SurfaceIssue: Sendable, Hashable, CustomStringConvertible {
     public let path: [String]
     /// The error and the rule.
     public let message: String
+    /// The first of the unknown members, for ``Code/unrecognizedKeys``; nil if its name may be a secret.
+    package var unknownMember: String?
 
     /// The place and the message.
     public var description: String { "\(subject): \(message)" }

@@ -14,7 +14,7 @@ extension OutboxMove {
         }
         guard let job = jobs.first(where: { $0.state == .expanding })?.job else { return jobs }
         throw OutboxError(
-            .unavailable,
+            .refused,
             "the job \(job.id) of the app \(job.app) is being expanded: start the relay with the file again, wait until"
                 + " the job is expanded or cancel it, stop the relay, and repeat the command"
         )
@@ -43,7 +43,7 @@ extension OutboxMove {
         ) { $0.first?.optionalInteger(at: 0) }
         if let number { return number }
         throw OutboxError(
-            .unavailable,
+            .refused,
             "the database has another job of the app \(job.app) with the identifier \(job.id): move into a new database"
         )
     }

@@ -10,14 +10,14 @@ extension OutboxMove {
         guard let key = try await file.records.sealedKey() else {
             guard known != nil else { return }
             throw OutboxError(
-                .unavailable,
+                .refused,
                 "the database is sealed and the file is not: start a relay with the file and sealing-keys once, stop"
                     + " it, and move the file into a new database"
             )
         }
         guard key.isComplete else {
             throw OutboxError(
-                .unavailable,
+                .refused,
                 "the rows of the file are not all sealed: start a relay with the file and sealing-keys once, stop it,"
                     + " and repeat the command"
             )
@@ -26,7 +26,7 @@ extension OutboxMove {
         if known == nil { known = try await records.addSealedKey(key) }
         guard known?.id == key.id else {
             throw OutboxError(
-                .unavailable,
+                .refused,
                 "the database is sealed with another data key than the file: move the file into a new database"
             )
         }

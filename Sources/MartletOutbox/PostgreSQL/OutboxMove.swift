@@ -61,8 +61,8 @@ package actor OutboxMove {
     ///   - now: The time.
     ///   - progress: A callback after each batch.
     /// - Returns: The number of rows moved.
-    /// - Throws: ``OutboxError``, also for a file with a job that is being expanded, or with a surface that may be on
-    ///   phones; rows that have been moved stay in the database.
+    /// - Throws: ``OutboxError``, of kind `.refused` for a file with a job that is being expanded, or with a surface
+    ///   that may be on phones; rows that have been moved stay in the database.
     package func run(
         at now: Int64,
         progress: @Sendable (Account) -> Void = { _ in }
@@ -120,7 +120,7 @@ package actor OutboxMove {
         }
         guard let surface = surfaces.first?.surface else { return }
         throw OutboxError(
-            .unavailable,
+            .refused,
             "the surface \(surface.id) of the app \(surface.app) may be on phones: start the relay with the file again,"
                 + " withdraw all surfaces, wait until no installation has one, stop the relay, and repeat the command"
         )

@@ -296,7 +296,7 @@ enum InstallationSchemas {
               },
               "problems": {
                 "type": "array", "maxItems": \#(InstallationImportRun.problemLimit),
-                "description": "The first refused lines",
+                "description": "The first refused lines that were found, in the order of the body",
                 "items": {
                   "type": "object", "required": ["line", "detail"],
                   "properties": {

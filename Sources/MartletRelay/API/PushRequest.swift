@@ -98,7 +98,7 @@ struct PushRequest {
         guard id == nil || destinations.count == 1 || audience != nil else {
             throw request["id"].error("must be left out of a push to several destinations: each gets its own")
         }
-        let earliest: Int64? = try request["not-before"].ifPresent?.integer(in: 0...PushRequest.latestSecond)
+        let earliest = try request["not-before"].ifPresent?.secondsSince1970(upTo: PushRequest.latestSecond)
         notBefore = earliest.map { $0 * 1_000 }
         localDelivery = try LocalDelivery(request)
         content = try PushRequest.content(request)
@@ -169,6 +169,14 @@ struct PushRequest {
 }
 
 extension JSONField<APIProblem> {
+    /// Returns a time in seconds since 1970, at most `latest`; a greater number is a time in milliseconds.
+    func secondsSince1970(upTo latest: Int64) throws(APIProblem) -> Int64 {
+        guard let seconds = value?.integerValue, (0...latest).contains(seconds) else {
+            throw mismatch("a time in seconds since 1970, not in milliseconds: an integer from 0 to \(latest)")
+        }
+        return seconds
+    }
+
     fileprivate func deviceToken() throws(APIProblem) -> DeviceToken {
         try parsed { (text) throws(DeviceTokenError) in try DeviceToken(hex: text) }
     }

@@ -302,10 +302,12 @@ extension SurfacePrecondition {
         switch (value("if-match"), value("if-none-match")) {
         case (nil, nil): self = .none
         case (nil, "*"?): self = .isAbsent
-        case (nil, let tag?): throw APIProblem(400, "If-None-Match must be * (found \(ShownValue.quoted(tag)))")
+        case (nil, let tag?):
+            throw APIProblem(400, "If-None-Match must be *, without quotation marks (found \(ShownValue(tag)))")
         case (let tag?, nil):
             guard let revision = Int64(tag.dropFirst().dropLast()), revision > 0, tag == "\"\(revision)\"" else {
-                let found = ShownValue.quoted(tag)
+                // The value as it was sent: quotation marks around it would look like those that are missing.
+                let found = "\(ShownValue(tag))\(tag.contains("\"") ? "" : " without quotation marks")"
                 throw APIProblem(400, "If-Match must be a revision in quotation marks, as etag has it (found \(found))")
             }
             self = .hasRevision(revision)

@@ -39,13 +39,14 @@ struct SnapshotRequest {
         guard event != "start" || !request["channel"].isPresent else {
             throw request["event"].error("must be update or end for a channel: a broadcast starts no Live Activity")
         }
-        staleDate = try request["stale-date"].ifPresent?.integer(in: 0...PushLint.latestPlausibleTime)
+        staleDate = try request["stale-date"].ifPresent?.secondsSince1970(upTo: PushLint.latestPlausibleTime)
         relevanceScore = try request["relevance-score"].ifPresent?.finiteNumber()
         attributesType = try request["attributes-type"].ifPresent?.nonemptyText()
         guard attributesType == nil || event == "start" else {
             throw request["attributes-type"].error("must be left out unless event is start")
         }
-        dismissalDate = try request["dismissal-date"].ifPresent?.integer(in: 0...PushLint.latestPlausibleTime)
+        dismissalDate =
+            try request["dismissal-date"].ifPresent?.secondsSince1970(upTo: PushLint.latestPlausibleTime)
         guard dismissalDate == nil || event == "end" else {
             throw request["dismissal-date"].error("must be left out unless event is end")
         }
@@ -97,8 +98,9 @@ extension APIProblem {
             let place = ([snapshot.description] + issue.path).joined(separator: ".")
             return "\(place) \(issue.message)"
         }
-        let first = error.issues.first?.path ?? []
-        self.init(mistakes.joined(separator: "; "), at: first.reduce(snapshot) { $0.appending($1) })
+        let first = error.issues.first
+        let names = (first?.path ?? []) + (first?.unknownMember.map { [$0] } ?? [])
+        self.init(mistakes.joined(separator: "; "), at: names.reduce(snapshot) { $0.appending($1) })
     }
 }
 

@@ -47,7 +47,10 @@ struct SurfaceRequest {
     private static func time(_ field: JSONField<APIProblem>, after now: Int64) throws(APIProblem) -> Int64 {
         guard let seconds = field.value?.integerValue, (0...PushRequest.latestSecond).contains(seconds),
             seconds * 1_000 > now
-        else { throw field.mismatch("a time in the future, in seconds since 1970: more than \(now / 1_000)") }
+        else {
+            let bounds = "more than \(now / 1_000), at most \(PushRequest.latestSecond)"
+            throw field.mismatch("a time in the future, in seconds since 1970, not in milliseconds: \(bounds)")
+        }
         return seconds * 1_000
     }
 

@@ -33,7 +33,7 @@ struct InstallationImportRun {
     private var tokens: Set<DeviceToken> = []
     private var counts: [ImportResult: Int] = [:]
     private var refused = 0
-    private var problems: [JSONValue] = []
+    private var problems: [(line: Int, problem: APIProblem)] = []
     private var zones = ZoneLookup()
     /// The first names of time zones that the IANA database does not have.
     private var unknownZones: Set<String> = []
@@ -68,7 +68,13 @@ struct InstallationImportRun {
         }
         try await storePage()
         var members = Self.counted.map { JSONValue.Member($0.rawValue, .whole(counts[$0, default: 0])) }
-        members += [.init("refused", .whole(refused)), .init("problems", .array(problems))]
+        // A line that the store refuses is found after later lines that cannot be read.
+        let named = problems.sorted { $0.line < $1.line }.map { line, problem in
+            JSONValue.members([
+                "line": .whole(line), "detail": .string(problem.detail), "pointer": problem.pointer.map { .string($0) },
+            ])
+        }
+        members += [.init("refused", .whole(refused)), .init("problems", .array(named))]
         if !unknownZones.isEmpty {
             members.append(.init("unknown-time-zones", .array(unknownZones.sorted().map { .string($0) })))
         }
@@ -189,11 +195,6 @@ struct InstallationImportRun {
 
     private mutating func refuse(_ line: Int, _ problem: APIProblem) {
         refused += 1
-        guard problems.count < Self.problemLimit else { return }
-        problems.append(
-            .members([
-                "line": .whole(line), "detail": .string(problem.detail), "pointer": problem.pointer.map { .string($0) },
-            ])
-        )
+        if problems.count < Self.problemLimit { problems.append((line, problem)) }
     }
 }

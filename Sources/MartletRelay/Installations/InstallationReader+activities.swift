@@ -36,7 +36,7 @@ extension InstallationReader {
         var change = ActivityChange()
         if let field = activity["surface"].ifPresent { change.surface = try TextRule.surface.text(of: field) }
         if let field = activity["started-at"].ifPresent {
-            let time: Int64? = try field.value == .null ? nil : field.integer(in: Self.phoneTimes)
+            let time: Int64? = try field.value == .null ? nil : self.time(field)
             change.startedAt = .some(time)
         }
         if let field = activity["started-by"].ifPresent {
@@ -50,9 +50,20 @@ extension InstallationReader {
         return change
     }
 
+    /// Returns a time of the phone, in milliseconds since 1970.
+    private func time(_ field: Field) throws(InstallationError) -> Int64 {
+        let times = Self.phoneTimes
+        guard let time = field.value?.integerValue, times.contains(time) else {
+            throw field.mismatch(
+                "a time in milliseconds since 1970: an integer from \(times.lowerBound) to \(times.upperBound)"
+            )
+        }
+        return time
+    }
+
     private func end(_ field: Field) throws(InstallationError) -> Installation.Activity.End {
         try field.checkMembers(Self.endMembers)
         let cause = try field["cause"].choice(of: Installation.Activity.End.Cause.self)
-        return .init(cause, at: try field["at"].integer(in: Self.phoneTimes))
+        return .init(cause, at: try time(field["at"]))
     }
 }

@@ -18,13 +18,14 @@ extension OutboxError.Kind {
             "free space on the disk of the database"
         case (.inUse, _):
             "stop the other relay, or set data to another file"
-        case (.unavailable, .file(let path)), (.unreachable, .file(let path)), (.closed, .file(let path)):
+        case (.unavailable, .file(let path)), (.unreachable, .file(let path)), (.refused, .file(let path)),
+            (.closed, .file(let path)):
             "check that the relay can write \(path), and its disk with df and dmesg"
         case (.denied, .file(let path)):
             "give the user of the relay the right to write \(path)"
         case (.denied, .database):
             "give the user of the relay the rights of the owner of the schema martlet"
-        case (.unavailable, .database), (.unreachable, .database), (.closed, .database):
+        case (.unavailable, .database), (.unreachable, .database), (.refused, .database), (.closed, .database):
             "check that the database runs and accepts the connections of the relay"
         }
     }

@@ -140,7 +140,7 @@ struct StatusSummary: Sendable {
         case .unavailable where facts.isDatabase: (.databaseAway, "The database stores no pushes")
         case .inUse: (.notStoring, "Another relay uses the data")
         case .denied: (.notStoring, "The relay lacks a right in the database")
-        case .unavailable, .closed: (.notStoring, "The relay cannot store pushes")
+        case .unavailable, .refused, .closed: (.notStoring, "The relay cannot store pushes")
         }
     }
 

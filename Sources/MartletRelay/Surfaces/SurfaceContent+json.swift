@@ -25,7 +25,7 @@ extension SurfaceContent {
                 throw APIProblem(error, in: field.path)
             }
             guard !snapshots.contains(where: { $0.kind == snapshot.kind }) else {
-                throw field["kind"].error("must be another kind than those of the snapshots before it")
+                throw field["kind"].mismatch("another kind than those of the snapshots before it")
             }
             snapshots.append(snapshot)
         }

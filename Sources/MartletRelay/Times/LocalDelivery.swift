@@ -11,6 +11,8 @@ struct LocalDelivery: Sendable {
     private static let (east, west): (Int64, Int64) = (14 * 3_600, 12 * 3_600)
 
     let time: LocalTime
+    /// The time as the request has it.
+    private let text: String
     /// The zone of installations that have reported none, or one that is unknown.
     let zone: Zone
 
@@ -29,10 +31,11 @@ struct LocalDelivery: Sendable {
         guard !request["not-before"].isPresent else {
             throw local.error("must be left out of a push with not-before")
         }
-        guard let time = local.value?.stringValue.flatMap({ LocalTime($0) }) else {
+        guard let text = local.value?.stringValue, let time = LocalTime(text) else {
             throw local.mismatch("a date and a time without a zone, such as 2026-12-01T09:00")
         }
         self.time = time
+        self.text = text
         self.zone = try zone.isPresent ? Zone.read(zone) : .utc
     }
 
@@ -62,11 +65,11 @@ struct LocalDelivery: Sendable {
     /// - Throws: The rule that a time breaks.
     func check(at now: Int64, longestDelay: Int64, expiration: Int64?) throws(APIProblem) {
         guard last >= now - 86_400_000 else {
-            throw APIProblem(400, "local-time must be at most 24 hours past in some time zone", at: "/local-time")
+            throw outOfBounds("at most 24 hours past in some time zone")
         }
         guard last <= now + longestDelay else {
             let days = longestDelay / 86_400_000
-            throw APIProblem(400, "local-time must be at most \(days) days ahead in all time zones", at: "/local-time")
+            throw outOfBounds("at most \(days) days ahead in all time zones")
         }
         guard let expiration, expiration > 0, expiration <= last / 1_000 else { return }
         throw APIProblem(
@@ -75,6 +78,10 @@ struct LocalDelivery: Sendable {
                 + " (found \(expiration))",
             at: "/expiration"
         )
+    }
+
+    private func outOfBounds(_ bounds: String) -> APIProblem {
+        APIProblem(400, "local-time must be \(bounds) (found \"\(text)\")", at: "/local-time")
     }
 }
 

@@ -35,6 +35,10 @@ import Testing
             (#""expiration":100000000001"#, "/expiration", "probably a time in milliseconds"),
             (#""not-before":9223372036854775807"#, "/not-before", "from 0 to 99999999999"),
             (#""not-before":99999999999"#, "/not-before", "at most 30 days ahead"),
+            (
+                #""not-before":1795000600000"#, "/not-before",
+                "in seconds since 1970, not in milliseconds: an integer from 0 to 99999999999 (found 1795000600000)"
+            ),
             (#""not-before":-1"#, "/not-before", "from 0"),
             (#""not-before":5,"expiration":5"#, "/expiration", "after not-before: more than 5 (found 5)"),
             (#""event":"start""#, "/event", "event must be left out of a push with payload"),

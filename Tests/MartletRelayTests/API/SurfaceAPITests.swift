@@ -98,14 +98,20 @@ import Testing
         #expect(late.status == 412 && late.text.contains("is withdrawn"), "\(late.text)")
         #expect(late.json["revision"] == nil)
         #expect(await bench.ask("PUT", Self.surface, first, fields: ["if-none-match": "*"]).json["revision"] == 4)
-        let invalid: [HTTPFields] = [
-            ["if-match": "4"], ["if-match": "*"], ["if-match": "W/\"4\""], ["if-match": "\"04\""],
-            ["if-none-match": "\"4\""], ["if-match": "\"4\"", "if-none-match": "*"],
-            ["if-match": "\"4\"", "if-match": "\"5\""], ["if-none-match": "*", "if-none-match": "\"4\""],
+        let invalid: [(HTTPFields, String)] = [
+            (["if-match": "4"], "(found 4 without quotation marks)"),
+            (["if-match": "*"], "(found * without quotation marks)"), (["if-match": "W/\"4\""], #"(found W/"4")"#),
+            (["if-match": "\"04\""], #"(found "04")"#),
+            (["if-none-match": "\"*\""], #"*, without quotation marks (found "*")"#),
+            (["if-match": "\"4\"", "if-none-match": "*"], "not both"),
+            (["if-match": "\"4\"", "if-match": "\"5\""], #"(found "4", "5")"#),
+            (["if-none-match": "*", "if-none-match": "\"4\""], #"(found *, "4")"#),
         ]
-        for fields in invalid {
+        for (fields, message) in invalid {
             let answer = await bench.ask("PUT", Self.surface, second, fields: fields)
-            #expect(answer.status == 400 && answer.text.contains("-Match"), "\(answer.text)")
+            let detail = answer.json["detail"]?.stringValue ?? ""
+            #expect(answer.status == 400 && detail.contains("-Match"), "\(answer.text)")
+            #expect(detail.contains(message), "\(answer.text)")
         }
         await bench.stop()
     }
@@ -117,7 +123,7 @@ import Testing
             (body(to: #"{"user":"anna","all":true}"#), "/to", "exactly one of"),
             (body(more: #","end-at":5"#), "/end-at", "is unknown"),
             (body(more: #","ends-at":5"#), "/ends-at", "in the future"),
-            (body(more: #","ends-at":1796045948421"#), "/ends-at", "in seconds since 1970"),
+            (body(more: #","ends-at":1796045948421"#), "/ends-at", "in seconds since 1970, not in milliseconds"),
             (body(more: #","priority":1"#), "/priority", "10 or 5"),
             (body(["widget"], more: #","attributes-type":"Order""#), "/attributes-type", "without the snapshot"),
             (body(["widget"], more: #","control":"com.example.garage""#), "/control", "without the snapshot"),
@@ -141,7 +147,10 @@ import Testing
                 "/channel/message-storage-policy", "must be an integer from 0 to 1 (found 2)"
             ),
             (body([]), "/snapshots", "1 to 6"),
-            (body(["widget", "widget"]), "/snapshots/1/kind", "another kind"),
+            (
+                body(["widget", "widget"]), "/snapshots/1/kind",
+                #"another kind than those of the snapshots before it (found \"widget\")"#
+            ),
             (body(of: "order-8"), "/snapshots/0/surfaceId", #"as in the path (found \"order-8\")"#),
             (
                 body().replacing(#""progress":0.5"#, with: #""progress":5"#), "/snapshots/0/liveActivity/progress",
@@ -150,6 +159,10 @@ import Testing
             (
                 body().replacing(#""title":"#, with: #""titel":"#), "/snapshots/0/liveActivity/title",
                 "snapshots[0].liveActivity has unknown members: titel (did you mean title?)"
+            ),
+            (
+                body().replacing(#""title":"#, with: #""titel":"","title":"#), "/snapshots/0/liveActivity/titel",
+                "snapshots[0].liveActivity has unknown members: titel"
             ),
             (
                 body().replacing(#""kind":"liveActivity""#, with: #""kind":"liveActivty""#), "/snapshots/0/kind",

@@ -85,8 +85,14 @@ import Testing
                 user, #","local-time":"2026-11-18T16:45","local-time-zone":"Mars/Base""#, "/local-time-zone",
                 "such as Europe/Berlin (found \"Mars/Base\")"
             ),
-            (user, #","local-time":"2026-11-16T23:06""#, "/local-time", "at most 24 hours past in some time zone"),
-            (user, #","local-time":"2026-12-17T23:07""#, "/local-time", "at most 30 days ahead in all time zones"),
+            (
+                user, #","local-time":"2026-11-16T23:06""#, "/local-time",
+                #"at most 24 hours past in some time zone (found "2026-11-16T23:06")"#
+            ),
+            (
+                user, #","local-time":"2026-12-17T23:07""#, "/local-time",
+                #"at most 30 days ahead in all time zones (found "2026-12-17T23:07")"#
+            ),
             (
                 #"{"all":true}"#, #","local-time":"2026-12-17T23:07""#, "/local-time",
                 "at most 30 days ahead in all time zones"
