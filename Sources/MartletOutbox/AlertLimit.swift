@@ -5,6 +5,8 @@ package import MartletCore
 /// A limit of the alerts that a user gets on a day, which a push to the user counts towards.
 package struct AlertLimit: Sendable, Hashable {
     /// The maximum number of requests with an alert to the user.
+    ///
+    /// A request whose pushes have all been cancelled, superseded or expired before an attempt does not count.
     package var perDay: Int
     /// The identifier of the request that the push belongs to: its pushes to several phones of the user count once.
     package var request: APNsID

@@ -19,7 +19,8 @@ package import MartletCore
 ///   claimed, scheduled ones included, in the transaction that stores it. A claimed push stays, and the new one waits
 ///   behind it. A push that is not stored ends none.
 /// - At most ``AlertLimit/perDay`` requests of an app with alerts to a user are due on a day in UTC, also when several
-///   relays accept them at the same time. A request counts once it has a stored push to the user, whatever the outcome.
+///   relays accept them at the same time. A request counts once it has a stored push to the user, until all of these
+///   have been cancelled, superseded or expired without an attempt. A push whose outcome is deleted counts.
 /// - A claimed push is not claimed again until it is settled, the store is opened again or, in a shared store, the
 ///   lease of its node expires. A push that may have been claimed when a process ended without ``close(isInOrder:)`` is
 ///   counted in its ``ClaimedPush/unknownTries``.

@@ -98,7 +98,7 @@ package struct OutboxModel: Sendable {
         if push.job != nil || push.session != nil, status(of: push.id, of: push.lane.app) != nil { return .conflict }
         if let user = push.user, owner(of: push)?.utf8.elementsEqual(user.utf8) != true { return .formerUser }
         guard rows.count < limit else { return .full }
-        guard alerts.count(push, at: now) else { return .limited }
+        guard countAlert(of: push, at: now) else { return .limited }
         let superseded = supersedeOlder(than: push, at: now)
         let isScheduled = push.notBefore.map { $0 > now } ?? false
         let mustWait = !isScheduled && push.orderKey.map { hasOthers(in: push.lane, $0) } ?? false

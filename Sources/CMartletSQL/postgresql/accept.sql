@@ -17,8 +17,10 @@
 -- in another transaction. They are locked until the commit: the removal of the user waits, and then finds the push.
 --
 -- A push with a limit of alerts is stored only if its request is one of the first of its user on the day on which it is
--- due. The rows of users and days are locked after all others and in their order, so that concurrent transactions do
--- not deadlock, and wait for each other only until the commit.
+-- due. Pushes that have ended without an attempt, and those that the new one replaces before an attempt, do not count.
+-- They are searched for only when the limit is reached, so that ends of pushes need not change the counts. The rows of
+-- users and days are locked after all others and in their order, so that concurrent transactions do not deadlock, and
+-- wait for each other only until the commit.
 --
 -- The identifiers of pushes of a job or of a session follow from others. Like pushes with a fingerprint, they are not
 -- stored while an outcome has their identifier; the returned row does not describe the other push.
@@ -118,6 +120,7 @@ DECLARE
     limited bigint[];
     superseded_at bigint;
     superseding_keys text[];
+    older bigint[];
 BEGIN
     IF p_waits OR NOT has_given_ids THEN
         stored := martlet.insert_pushes(
@@ -180,7 +183,7 @@ BEGIN
     IF cardinality(array_remove(p_users, NULL)) > 0 THEN
         -- Pushes first, because a settlement, too, locks pushes before installations.
         IF superseding_keys IS NOT NULL THEN
-            PERFORM martlet.lock_older(p_apps, p_are_production, superseding_keys, numbers);
+            older := martlet.lock_older(p_apps, p_are_production, superseding_keys, numbers);
         END IF;
         SELECT array_agg(locked.number) INTO installations FROM (
             SELECT i.number FROM martlet.installation i WHERE i.number IN (
@@ -206,19 +209,47 @@ BEGIN
     IF cardinality(array_remove(p_alert_limits, NULL)) > 0 THEN
         FOR alert IN
             SELECT g.app, g.user_id, greatest(g.not_before, g.accepted_at) / 86400000 AS day, g.request, g.alert_limit,
-                array_agg(g.number) AS pushes
-            FROM unnest(numbers, p_apps, p_users, p_times, p_not_before, p_requests, p_alert_limits)
-                AS g (number, app, user_id, accepted_at, not_before, request, alert_limit)
+                array_agg(g.number) AS numbers, max(g.number) AS last,
+                jsonb_object_agg(g.apns_id::text, g.request) AS pushes, array_agg(g.superseding_key) AS keys
+            FROM unnest(
+                numbers, p_apps, p_ids, p_users, p_times, p_not_before, p_requests, p_alert_limits, superseding_keys
+            ) AS g (
+                number, app, apns_id, user_id, accepted_at, not_before, request, alert_limit, superseding_key
+            )
             WHERE g.alert_limit IS NOT NULL AND g.number = ANY (stored)
             GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, min(g.number)
         LOOP
-            INSERT INTO martlet.alert_day AS d (app, user_id, day, requests)
-            VALUES (alert.app, alert.user_id, alert.day, ARRAY[alert.request])
-            ON CONFLICT (app, user_id, day) DO UPDATE SET requests = CASE
-                WHEN alert.request = ANY (d.requests) THEN d.requests ELSE array_append(d.requests, alert.request)
-            END
-            WHERE alert.request = ANY (d.requests) OR cardinality(d.requests) < alert.alert_limit;
-            IF NOT FOUND THEN limited := limited || alert.pushes; END IF;
+            INSERT INTO martlet.alert_day AS d (app, user_id, day, pushes)
+            VALUES (alert.app, alert.user_id, alert.day, alert.pushes)
+            ON CONFLICT (app, user_id, day) DO UPDATE SET pushes = d.pushes || excluded.pushes
+            WHERE (
+                SELECT bool_or(c.value = alert.request) OR count(DISTINCT c.value) < alert.alert_limit
+                FROM jsonb_each_text(d.pushes) AS c
+            );
+            CONTINUE WHEN FOUND;
+            -- The row is locked now. Aggregates of one row each, because a condition with EXISTS may be planned as one
+            -- of all outcomes.
+            UPDATE martlet.alert_day d SET pushes = kept.pushes || alert.pushes
+            FROM (
+                SELECT coalesce(jsonb_object_agg(c.key, c.value), '{}') AS pushes, count(DISTINCT c.value) AS requests
+                FROM martlet.alert_day a CROSS JOIN LATERAL jsonb_each_text(a.pushes) AS c
+                WHERE a.app = alert.app AND a.user_id = alert.user_id AND a.day = alert.day AND NOT coalesce((
+                    SELECT bool_or(
+                        o.state IN ('cancelled', 'expired', 'superseded') AND o.attempts = 0 AND o.unknown_tries = 0
+                    )
+                    FROM martlet.outcome o WHERE o.apns_id = c.key::uuid AND o.app = alert.app
+                ), (
+                    SELECT bool_or(
+                        p.order_key = ANY (alert.keys) AND p.number < alert.last AND p.number = ANY (older || stored)
+                            AND coalesce(q.attempts + q.unknown_tries, 0) = 0
+                    )
+                    FROM martlet.push p LEFT JOIN martlet.queue q USING (number)
+                    WHERE p.apns_id = c.key::uuid AND p.app = alert.app
+                ), false)
+            ) kept
+            WHERE d.app = alert.app AND d.user_id = alert.user_id AND d.day = alert.day
+                AND kept.requests < alert.alert_limit;
+            IF NOT FOUND THEN limited := limited || alert.numbers; END IF;
         END LOOP;
         IF limited IS NOT NULL THEN
             DELETE FROM martlet.push p WHERE p.number = ANY (limited);

@@ -260,13 +260,14 @@ CREATE VIEW martlet.installation_content AS
         ) AS activities
     FROM martlet.installation i;
 
--- The requests whose alerts a user gets on a day, in an app that limits them. The day is the number of days since 1970
--- in UTC. A request to several phones of the user counts once.
+-- The pushes with alerts that a user gets on a day, in an app that limits them: their identifiers, each with that of
+-- its request. A request to several phones of the user counts once. Pushes that have ended without an attempt are
+-- removed when another request needs their place. The day is the number of days since 1970 in UTC.
 CREATE TABLE martlet.alert_day (
     app bigint NOT NULL,
     user_id text COLLATE "C" NOT NULL,
     day bigint NOT NULL,
-    requests text[] NOT NULL,
+    pushes jsonb NOT NULL,
     PRIMARY KEY (app, user_id, day)
 );
 CREATE INDEX alert_day_day ON martlet.alert_day (day);

@@ -135,10 +135,11 @@ CREATE TRIGGER installation_removal AFTER DELETE ON installation BEGIN
     DELETE FROM installation_tag WHERE installation = old.number;
     DELETE FROM installation_activity WHERE installation = old.number;
 END;
--- The requests whose alerts a user gets on a day, in an app that limits them, as a JSON array. The day is the number of
--- days since 1970 in UTC. A request to several phones of the user counts once.
+-- The pushes with alerts that a user gets on a day, in an app that limits them: their identifiers, each with that of
+-- its request, as a JSON object. A request to several phones of the user counts once. Pushes that have ended without an
+-- attempt are removed when another request needs their place. The day is the number of days since 1970 in UTC.
 CREATE TABLE alert_day (
-    app INTEGER NOT NULL, user_id TEXT NOT NULL, day INTEGER NOT NULL, requests TEXT NOT NULL,
+    app INTEGER NOT NULL, user_id TEXT NOT NULL, day INTEGER NOT NULL, pushes TEXT NOT NULL,
     PRIMARY KEY (app, user_id, day)
 ) WITHOUT ROWID;
 CREATE INDEX alert_day_day ON alert_day (day);

@@ -111,10 +111,12 @@ final class PushTable {
         if push.job != nil || push.session != nil, try known(push.id, app) != nil { return .conflict }
         if let user = push.user, try !recipients.hasToken(push, app, user) { return .formerUser }
         guard database.count < database.limit else { return .full }
-        if let user = push.user, let limit = push.alertLimit, try !recipients.count(push, app, user, limit, at: now) {
+        let older = try lines.superseded(by: push, app, at: now)
+        if let user = push.user, let limit = push.alertLimit,
+            try !recipients.count(push, app, user, limit, replacing: older, at: now)
+        {
             return .limited
         }
-        let older = try lines.superseded(by: push, app, at: now)
         for push in older { try end(push.number, Outcome(.superseded), at: now) }
         try insert(hashed, app: app, at: now)
         database.state.counts[push.lane, default: 0] += 1

@@ -109,6 +109,111 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `an alert that ends before its first attempt does not count`(engine: OutboxEngine) async throws {
+        let outbox = try await open(engine)
+        for end in UInt64(1)...3 {
+            var alert = try push(end, of: end, perDay: 1)
+            if end == 3 { alert.expiresAt = 40 }
+            #expect(try await outbox.accept([alert], at: 10) == [.accepted], "end \(end)")
+            #expect(try await outbox.accept([push(10 + end, of: 10 + end, perDay: 1)], at: 20) == [.limited])
+            switch end {
+            case 1: _ = try await outbox.cancel(alert.id, of: "orders", at: 30)
+            case 2: #expect(try await outbox.purge(.orders, upTo: nil, limit: 9, at: 30).pushes.count == 1)
+            default: #expect(try await outbox.expire(at: 40, limit: 9).map(\.id) == [alert.id])
+            }
+        }
+        // Two of them at once: the day has one place all the same.
+        let others = try [push(20, of: 20, perDay: 1), push(21, of: 21, perDay: 1)]
+        #expect(try await outbox.accept(others, at: 50) == [.accepted, .limited])
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a request counts until all of its pushes have ended untried`(engine: OutboxEngine) async throws {
+        let outbox = try await open(engine)
+        let first = try pushes(of: 1).map { push in
+            var push = push
+            push.alertLimit?.perDay = 1
+            return push
+        }
+        #expect(try await outbox.accept(first, at: 10) == [.accepted, .accepted, .accepted])
+        for (place, alert) in first.enumerated() {
+            let other = try push(UInt64(place) + 50, of: 5, perDay: 1)
+            #expect(try await outbox.accept([other], at: 20) == [.limited], "push \(place)")
+            _ = try await outbox.cancel(alert.id, of: "orders", at: 20)
+        }
+        #expect(try await outbox.accept([push(60, of: 6, perDay: 1)], at: 30) == [.accepted])
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `an alert counts from its first attempt`(engine: OutboxEngine) async throws {
+        let outbox = try await open(engine)
+        let (attempts, unknownTries) = ([1, 0], [0, 1])
+        for (place, user) in ["anna", "bob"].enumerated() {
+            func alert(_ number: UInt64) throws -> OutboxPush {
+                var alert = try push(
+                    number + UInt64(place) * 10,
+                    of: number,
+                    perDay: 1,
+                    to: user == "bob" ? "dd" : "aa",
+                    user: user
+                )
+                alert.orderKey = user
+                return alert
+            }
+            let start = Int64(place) * 1_000
+            let first = try alert(1)
+            #expect(try await outbox.accept([first], at: start) == [.accepted])
+            let claimed = try await outbox.claimAll(at: start)
+            try #require(claimed.map(\.push.id) == [first.id])
+            // In flight.
+            #expect(try await outbox.cancel(first.id, of: "orders", at: start)?.state == .inFlight)
+            #expect(try await outbox.accept([alert(2).superseding], at: start) == [.limited])
+            let retry = claimed[0].postponed(
+                until: start + 90,
+                attempts: attempts[place],
+                unknownTries: unknownTries[place]
+            )
+            try await outbox.settle([retry], at: start)
+            #expect(try await outbox.accept([alert(3).superseding], at: start) == [.limited])
+            #expect(try await outbox.cancel(first.id, of: "orders", at: start)?.outcome?.state == .cancelled)
+            #expect(try await outbox.accept([alert(4)], at: start) == [.limited])
+        }
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a superseding alert takes the place of the one it replaces`(engine: OutboxEngine) async throws {
+        let outbox = try await open(engine)
+        // All of them wait for the end of quiet hours.
+        func state(_ number: UInt64, notBefore: Int64 = 100) throws -> OutboxPush {
+            var state = try push(number, of: number, perDay: 1, notBefore: notBefore)
+            state.orderKey = "order-1"
+            return state.superseding
+        }
+        #expect(try await outbox.accept([state(1)], at: 10) == [.accepted])
+        #expect(try await outbox.accept([push(9, of: 9, perDay: 1)], at: 10) == [.limited])
+        for number in UInt64(2)...3 {
+            let older = try state(number - 1)
+            let answers = try await outbox.accept([state(number)], at: 10)
+            #expect(answers.map { $0.superseded.map(\.id) } == [[older.id]], "state \(number)")
+        }
+        let both = try await outbox.accept([state(4), state(5)], at: 20)
+        #expect(both.map(\.isStored) == [true, true])
+        for number in UInt64(1)...4 {
+            #expect(try await outbox.outcome(of: state(number)) == Outcome(.superseded), "state \(number)")
+        }
+        // One that counts on another day, which has no place for it, replaces none.
+        let day = Self.day
+        #expect(try await outbox.accept([push(6, of: 6, perDay: 1, notBefore: day)], at: 30) == [.accepted])
+        #expect(try await outbox.accept([state(7, notBefore: day)], at: 30) == [.limited])
+        #expect(try await outbox.status(of: state(5).id, of: "orders")?.state == .accepted)
+        #expect(try await outbox.accept([push(8, of: 8, perDay: 1)], at: 30) == [.limited])
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `removing a user removes the counts of that user in that app`(engine: OutboxEngine) async throws {
         let outbox = try await open(engine)
         let bob = try push(1, of: 1, perDay: 1, to: "dd", user: "bob")

@@ -143,6 +143,26 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `a step sends an alert in place of one that it cancels`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        var due = try await makeSession(in: outbox)
+        let alerts = try (UInt64(1)...3).map { number in
+            var alert = try OutboxPush.numbered(number, token: "aa", notBefore: 100, user: "anna")
+            alert.alertLimit = AlertLimit(perDay: 1, request: APNsID(randomBits: (number, 1 << 32)))
+            return alert
+        }
+        #expect(try await outbox.surfaces.store(due, pushes: [alerts[0]]) == .stored)
+        for place in 1...2 {
+            due = try await outbox.surfaces.session(of: due.surface)
+            let (old, new) = (alerts[place - 1], alerts[place])
+            #expect(try await outbox.surfaces.store(due, cancelled: [old.id], pushes: [new]) == .stored)
+            #expect(try await outbox.outcome(of: old) == Outcome(.cancelled))
+            #expect(try await outbox.status(of: new.id, of: "orders")?.state == .accepted)
+        }
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `an accepted push waits for the next step`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
         let surfaces = outbox.surfaces

@@ -64,6 +64,21 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `an alert that is cancelled while it waits does not count`() async throws {
+        let bench = try await bench(perDay: 1)
+        let later = #""not-before":1795000600,"# + EnrollmentBench.alert
+        let first = await bench.send(to: Self.anna, later)
+        #expect(first.status == 202 && count(of: first) == 2, "\(first.text)")
+        for push in first.json["pushes"]?.elements ?? [] {
+            #expect(await bench.send(to: Self.anna).status == 429)
+            let answer = await bench.relay.ask("DELETE", "/v1/pushes/\(push["id"]?.stringValue ?? "")")
+            #expect(answer.status == 200, "\(answer.text)")
+        }
+        #expect(await bench.send(to: Self.anna).status == 202)
+        #expect(await bench.send(to: Self.anna).status == 429)
+        await bench.stop()
+    }
+
     @Test func `a repeated request counts once`() async throws {
         let bench = try await bench(perDay: 2)
         for _ in 1...3 {
