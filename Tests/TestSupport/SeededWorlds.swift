@@ -40,7 +40,10 @@ package struct SeededWorlds: Sendable {
             do {
                 try await run(seed, seeds.count == 1 ? { print($0) } : nil)
             } catch {
-                if failed.count < 10 { failed.append("seed \(seed) of \(name): \(error)") }
+                let violation = "seed \(seed) of \(name): \(error)"
+                if failed.count < 10 { failed.append(violation) }
+                // A long run can be stopped at the first.
+                if Self.requestedCount != nil { write(violation) }
             }
             guard Self.requestedCount != nil, ContinuousClock.now >= nextReport else { continue }
             nextReport = .now + .seconds(5)
@@ -76,8 +79,10 @@ package struct SeededWorlds: Sendable {
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let rate = Double(seed) / max(seconds, 0.001)
         let left = Int(Double(seeds.upperBound - seed) / max(rate, 0.001))
-        let line =
-            "\(name): \(seed) of \(seeds.upperBound), \(Int(rate)) per second, \(left) s left, \(failedCount) failed\n"
-        FileHandle.standardError.write(Data(line.utf8))
+        write(
+            "\(name): \(seed) of \(seeds.upperBound), \(Int(rate)) per second, \(left) s left, \(failedCount) failed"
+        )
     }
+
+    private func write(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }
 }

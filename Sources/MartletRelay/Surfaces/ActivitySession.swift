@@ -318,16 +318,21 @@ struct ActivitySession: Sendable, Hashable, Codable {
     /// Forgets a card of a desired surface that a broadcast has ended, or whose channel does not exist any more while
     /// the surface has another one.
     ///
-    /// An end that is not sent yet would end the new card, too.
+    /// The end is forgotten also if its card is forgotten already: it would seem to end the next one, and would do so if
+    /// it is not sent yet.
     private mutating func forgetUnreachable(at now: Int64, without missing: ChannelID?) -> [Action] {
-        guard let desired, case .unconfirmed(let start) = assumed.phase, let channel = start.channel?.id else {
+        guard let desired else { return [] }
+        let ended = broadcast.flatMap { $0.isEnd ? $0.channel.id : nil }
+        if case .unconfirmed(let start) = assumed.phase, let channel = start.channel?.id,
+            channel == ended || channel == missing && channel != desired.channel?.id
+        {
+            assumed.abandon(start, at: now)
+        } else if ended == nil {
             return []
         }
-        let last = broadcast.flatMap { $0.channel.id == channel ? $0 : nil }
-        guard last?.isEnd ?? false || channel == missing && channel != desired.channel?.id else { return [] }
-        assumed.abandon(start, at: now)
+        let request = broadcast?.request
         broadcast = nil
-        return last?.request.map { [.cancel($0)] } ?? []
+        return request.map { [.cancel($0)] } ?? []
     }
 
     /// Replaces a card on a channel before the system ends it; the app, or the system, ends the old one, which has no

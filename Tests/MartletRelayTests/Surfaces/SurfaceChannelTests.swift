@@ -142,6 +142,23 @@ struct SurfaceChannelTests {
         #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now, channel: channel)])
     }
 
+    @Test func `the end of an earlier card does not concern a later one`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive(on: channel)
+        bench.show(nil)
+        try bench.settle()
+        bench.now += 10
+        // The app has started another card, which gets an end of its own.
+        let started = ActivityWorld.CardReport(id: "other", token: "update", startedAt: bench.now, isStartedByPush: false)
+        try bench.report([.cards([started])])
+        try bench.settle()
+        bench.now += 10
+        bench.show(.activity(3, on: channel))
+        #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now, channel: channel)])
+        try bench.settle()
+        #expect(bench.plan.sends.isEmpty)
+    }
+
     @Test func `a corrected storage policy holds for cards on the phone`() throws {
         var bench = SurfaceSessionBench()
         try bench.goLive(on: .test(storesBroadcasts: true))
