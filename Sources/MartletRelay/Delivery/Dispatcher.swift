@@ -48,6 +48,8 @@ actor Dispatcher {
     var losses = RecentLosses()
     /// The number of claims so far.
     private(set) var claimCount = 0
+    /// The time of the last claim with a push that is of no surface; nil for none.
+    private(set) var otherPushesClaimedAt: ContinuousClock.Instant?
     /// The numbers of the claims under way.
     private(set) var openClaims: Set<Int> = []
     private var isActing = false
@@ -196,6 +198,7 @@ actor Dispatcher {
                     limit: action.limit,
                     at: context.now
                 )
+                if claim.pushes.contains(where: { $0.push.session == nil }) { otherPushesClaimedAt = .now }
                 machine.claimed(claim, action, at: context.now)
             } catch {
                 context.recordOutbox(error)

@@ -29,6 +29,8 @@ actor SurfaceRunner {
     private static let fullInterval = Duration.milliseconds(250)
     /// The maximum pause after a unit of work.
     private static let longestPause = Duration.seconds(1)
+    /// The time for which work leaves time to other pushes after the last of them.
+    private static let othersInterval = Duration.seconds(1)
     /// The maximum number of surfaces, of requests about them, of events and of sessions that are read at once.
     static let surfaceLimit = 50
     private static let requestLimit = 100
@@ -155,15 +157,23 @@ actor SurfaceRunner {
         }
     }
 
-    /// Pauses as long as work kept the outbox busy, so that at least half of the time is left to other calls to it.
+    /// Pauses after work, so that at least half of the time of the outbox is left to other pushes.
     ///
     /// - Parameters:
     ///   - start: The start of the work.
     ///   - free: The part of the time in which the work did not call the outbox.
     func rest(since start: ContinuousClock.Instant, free: Duration = .zero) async {
-        let pause = ContinuousClock.now - start - free - free
-        guard pause > .zero else { return }
-        try? await Task.sleep(for: min(pause, SurfaceRunner.longestPause))
+        let now = ContinuousClock.now
+        let others = dispatcher.assumeIsolated { $0.otherPushesClaimedAt }.map { now - $0 }
+        let pause = SurfaceRunner.pause(after: now - start, free: free, others: others)
+        if pause > .zero { try? await Task.sleep(for: pause) }
+    }
+
+    /// Returns the pause after work: as long as it kept the outbox busy, but for a free part of the time, and none if the
+    /// relay last sent a push that is of no surface long ago, or never.
+    static func pause(after work: Duration, free: Duration, others: Duration?) -> Duration {
+        guard let others, others < othersInterval else { return .zero }
+        return max(.zero, min(work - free - free, longestPause))
     }
 
     private func log(_ error: OutboxError) {

@@ -275,6 +275,20 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `work leaves half of the time to other pushes if there are any`() async throws {
+        let (work, free) = (Duration.milliseconds(50), Duration.milliseconds(10))
+        #expect(SurfaceRunner.pause(after: work, free: free, others: nil) == .zero)
+        #expect(SurfaceRunner.pause(after: work, free: free, others: .seconds(2)) == .zero)
+        #expect(SurfaceRunner.pause(after: work, free: free, others: .zero) == .milliseconds(30))
+        #expect(SurfaceRunner.pause(after: work, free: work, others: .zero) == .zero)
+        var bench = try await SurfaceBench()
+        _ = try await bench.enroll(device: "a1", start: "b1")
+        try await bench.put("Packed")
+        try await bench.expect(["start Packed"], by: "b1")
+        #expect(await bench.relay.parts.dispatcher.otherPushesClaimedAt == nil)
+        await bench.stop()
+    }
+
     @Test func `the metrics have the pushes and the staleness`() async throws {
         let bench = try await SurfaceBench()
         let secret = try await bench.enroll(device: "a1", start: "b1")
