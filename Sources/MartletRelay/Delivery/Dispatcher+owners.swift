@@ -18,8 +18,8 @@ extension Dispatcher {
     /// A claim compares the user of a push with the user of the phone. Claimed pushes are sent or returned within the
     /// hold time of their lane and the start timeout of its client, in every relay that shares the outbox.
     func waitForHeldPushes() async {
-        let last = claimCount
-        for _ in 0..<Dispatcher.claimChecks where openClaims.contains(where: { $0 <= last }) {
+        let last = claims.count
+        for _ in 0..<Dispatcher.claimChecks where claims.open.contains(where: { $0 <= last }) {
             try? await Task.sleep(for: Dispatcher.holdInterval)
         }
         let isShared = context.sharedOutbox != nil

@@ -46,12 +46,7 @@ actor Dispatcher {
     private var counts = DispatchCounts()
     /// The losses since the monitor has taken them.
     var losses = RecentLosses()
-    /// The number of claims so far.
-    private(set) var claimCount = 0
-    /// The time of the last claim with a push that is of no surface; nil for none.
-    private(set) var otherPushesClaimedAt: ContinuousClock.Instant?
-    /// The numbers of the claims under way.
-    private(set) var openClaims: Set<Int> = []
+    private(set) var claims = DispatchClaims()
     private var isActing = false
     private var nextAction: LoopTimer?
     /// The time of ``nextAction``; never when none is scheduled.
@@ -187,9 +182,7 @@ actor Dispatcher {
     }
 
     private func claim(_ action: DeliveryMachine.ClaimAction) {
-        claimCount += 1
-        let number = claimCount
-        openClaims.insert(number)
+        let number = claims.begin()
         Task {
             do throws(OutboxError) {
                 let claim = try await context.outbox.claim(
@@ -198,13 +191,13 @@ actor Dispatcher {
                     limit: action.limit,
                     at: context.now
                 )
-                if claim.pushes.contains(where: { $0.push.session == nil }) { otherPushesClaimedAt = .now }
+                claims.record(claim, at: .now)
                 machine.claimed(claim, action, at: context.now)
             } catch {
                 context.recordOutbox(error)
                 machine.claimFailed(action, at: context.now)
             }
-            openClaims.remove(number)
+            claims.end(number)
             actSoon()
         }
     }

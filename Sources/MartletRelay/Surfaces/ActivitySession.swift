@@ -318,8 +318,8 @@ struct ActivitySession: Sendable, Hashable, Codable {
     /// Forgets a card of a desired surface that a broadcast has ended, or whose channel does not exist any more while
     /// the surface has another one.
     ///
-    /// The end is forgotten also if its card is forgotten already: it would seem to end the next one, and would do so if
-    /// it is not sent yet.
+    /// The end is forgotten also if its card is forgotten already: it would seem to end the next one, and would do so
+    /// if it is not sent yet.
     private mutating func forgetUnreachable(at now: Int64, without missing: ChannelID?) -> [Action] {
         guard let desired else { return [] }
         let ended = broadcast.flatMap { $0.isEnd ? $0.channel.id : nil }

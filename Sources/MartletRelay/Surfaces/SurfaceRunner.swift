@@ -164,12 +164,12 @@ actor SurfaceRunner {
     ///   - free: The part of the time in which the work did not call the outbox.
     func rest(since start: ContinuousClock.Instant, free: Duration = .zero) async {
         let now = ContinuousClock.now
-        let others = dispatcher.assumeIsolated { $0.otherPushesClaimedAt }.map { now - $0 }
-        let pause = SurfaceRunner.pause(after: now - start, free: free, others: others)
+        let others = await dispatcher.claims.othersClaimedAt
+        let pause = SurfaceRunner.pause(after: now - start, free: free, others: others.map { now - $0 })
         if pause > .zero { try? await Task.sleep(for: pause) }
     }
 
-    /// Returns the pause after work: as long as it kept the outbox busy, but for a free part of the time, and none if the
+    /// Returns the pause after work: as long as it kept the outbox busy, but for a free part of the time; none if the
     /// relay last sent a push that is of no surface long ago, or never.
     static func pause(after work: Duration, free: Duration, others: Duration?) -> Duration {
         guard let others, others < othersInterval else { return .zero }

@@ -149,8 +149,8 @@ struct SurfaceChannelTests {
         try bench.settle()
         bench.now += 10
         // The app has started another card, which gets an end of its own.
-        let started = ActivityWorld.CardReport(id: "other", token: "update", startedAt: bench.now, isStartedByPush: false)
-        try bench.report([.cards([started])])
+        let other = ActivityWorld.CardReport(id: "other", token: "t", startedAt: bench.now, isStartedByPush: false)
+        try bench.report([.cards([other])])
         try bench.settle()
         bench.now += 10
         bench.show(.activity(3, on: channel))

@@ -281,11 +281,11 @@ import Testing
         #expect(SurfaceRunner.pause(after: work, free: free, others: .seconds(2)) == .zero)
         #expect(SurfaceRunner.pause(after: work, free: free, others: .zero) == .milliseconds(30))
         #expect(SurfaceRunner.pause(after: work, free: work, others: .zero) == .zero)
-        var bench = try await SurfaceBench()
+        let bench = try await SurfaceBench()
         _ = try await bench.enroll(device: "a1", start: "b1")
         try await bench.put("Packed")
         try await bench.expect(["start Packed"], by: "b1")
-        #expect(await bench.relay.parts.dispatcher.otherPushesClaimedAt == nil)
+        #expect(await bench.relay.parts.dispatcher.claims.othersClaimedAt == nil)
         await bench.stop()
     }
 
