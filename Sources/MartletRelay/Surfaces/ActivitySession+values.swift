@@ -26,7 +26,7 @@ enum SurfacePushResult: Sendable, Hashable {
 
 extension ActivitySession {
     /// The state that a surface shall show.
-    struct Desired: Sendable, Hashable, Codable {
+    struct Desired: Sendable, Hashable {
         /// The number of the state: the revision with which the surface got what the card shows.
         var generation: Int
         /// Whether the change matters to the user now, rather than when the phone next has time.
@@ -47,7 +47,7 @@ extension ActivitySession {
     /// A broadcast, which updates or ends all cards of the surface on a channel.
     ///
     /// The session of each card on the channel decides on the same broadcast by itself, and the relay sends the first.
-    struct Broadcast: Sendable, Hashable, Codable {
+    struct Broadcast: Sendable, Hashable {
         var channel: SurfaceChannel
         /// The age of the state at which the broadcast is due, in seconds; no other one of the generation has the same.
         var age: Int64
@@ -60,7 +60,7 @@ extension ActivitySession {
     }
 
     /// The reason a desired surface is not shown on the phone as it shall be; the raw values are those in JSON.
-    enum Absence: String, Sendable, Hashable, Codable, CaseIterable {
+    enum Absence: String, Sendable, Hashable, CaseIterable {
         /// The user does not allow Live Activities of the app.
         case notAllowed = "live-activities-not-allowed"
         /// The user has removed the card.
@@ -86,7 +86,7 @@ extension ActivitySession {
     }
 
     /// A start that is not repeated with the same content.
-    struct HeldStart: Sendable, Hashable, Codable {
+    struct HeldStart: Sendable, Hashable {
         let generation: Int
         let reason: Absence
     }
@@ -109,7 +109,7 @@ extension ActivitySession {
     }
 
     /// An update of a card.
-    struct Update: Sendable, Hashable, Codable {
+    struct Update: Sendable, Hashable {
         var generation: Int
         /// The value of `timestamp`, in seconds since 1970.
         var timestamp: Int64

@@ -10,7 +10,7 @@ internal import MartletCore
 ///
 /// A start is never repeated because time has passed. It follows a change of the desired state, a report of the app, or
 /// the result of an earlier push; the one exception replaces a card, known to be updatable, before the system ends it.
-struct ActivitySession: Sendable, Hashable, Codable {
+struct ActivitySession: Sendable, Hashable {
     /// The state that the surface shall show; nil when it shall not be on the phone.
     private(set) var desired: Desired?
     /// The state with which the surface was withdrawn from all phones; nil while other phones may show it.
@@ -26,10 +26,10 @@ struct ActivitySession: Sendable, Hashable, Codable {
     /// The newest broadcast to the channel of the card, by this session or another one; nil for none.
     private(set) var broadcast: Broadcast?
     /// The highest number of an alert that was sent in place of the Live Activity.
-    private var alertedGeneration = 0
+    private(set) var alertedGeneration = 0
     /// The start that is not repeated with the same content.
-    private var heldStart: HeldStart?
-    private var lastRequest = 0
+    private(set) var heldStart: HeldStart?
+    private(set) var lastRequest = 0
 
     var policy: ActivityPolicy { AssumedActivity.policy }
 

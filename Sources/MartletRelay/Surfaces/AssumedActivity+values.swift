@@ -18,7 +18,7 @@ extension AssumedActivity {
     }
 
     /// A token that the app has reported.
-    struct ReportedToken: Sendable, Hashable, Codable {
+    struct ReportedToken: Sendable, Hashable {
         var token: DeviceToken
         /// The time of the report in seconds since 1970.
         var reportedAt: Int64
@@ -56,7 +56,7 @@ extension AssumedActivity {
     }
 
     /// A start of a card.
-    struct Start: Sendable, Hashable, Codable {
+    struct Start: Sendable, Hashable {
         /// The generation that the card shows; 0 for one that was not started by the session.
         let generation: Int
         /// The token; nil for a card that was not started by the session.
@@ -68,54 +68,11 @@ extension AssumedActivity {
         /// The time of the start, and then of its acceptance, in seconds since 1970.
         private(set) var at: Int64
         /// The time of the acceptance in milliseconds since 1970.
-        private var acceptedAt: Int64?
+        private(set) var acceptedAt: Int64?
         /// Whether the start was asked to be cancelled before it is sent.
         var isCancelled = false
         /// The identifier of the activity, once the app has reported it without an update token.
         var card: String?
-
-        private init(
-            generation: Int,
-            token: DeviceToken?,
-            channel: SurfaceChannel?,
-            attributes: String?,
-            at now: Int64
-        ) {
-            self.generation = generation
-            self.token = token
-            self.channel = channel
-            self.attributes = attributes
-            at = now
-        }
-
-        /// Creates the start of a card with the desired state.
-        init(
-            of desired: ActivitySession.Desired,
-            with token: DeviceToken,
-            on channel: SurfaceChannel? = nil,
-            at now: Int64
-        ) {
-            self.init(
-                generation: desired.generation,
-                token: token,
-                channel: channel,
-                attributes: desired.attributes,
-                at: now
-            )
-        }
-
-        /// Creates the start of a card that the app has reported, and whose update token is not known; one that a push
-        /// has started may be on a channel.
-        init(of running: RunningCard, on channel: SurfaceChannel?, at now: Int64) {
-            self.init(
-                generation: 0,
-                token: nil,
-                channel: running.isStartedByPush == false ? nil : channel,
-                attributes: nil,
-                at: running.startedAt(within: AssumedActivity.policy.longestLife, of: now)
-            )
-            card = running.id
-        }
 
         /// The time of the acceptance in milliseconds since 1970; if it is not known, the end of the second of the
         /// start, which is not before the change that the start shows.
@@ -138,28 +95,17 @@ extension AssumedActivity {
     }
 
     /// The start of the card that shall replace a card before the system ends it.
-    struct Successor: Sendable, Hashable, Codable {
+    struct Successor: Sendable, Hashable {
         var start: Start
         let request: Int
         private(set) var isAccepted = false
-
-        init(start: Start, request: Int) {
-            self.start = start
-            self.request = request
-        }
-
-        /// Creates a successor whose start APNs has accepted.
-        init(accepted start: Start) {
-            self.init(start: start, request: 0)
-            isAccepted = true
-        }
 
         /// Returns the successor as APNs accepted its start at a time in milliseconds since 1970.
         func accepted(at now: Int64) -> Successor { Successor(accepted: start.accepted(at: now)) }
     }
 
     /// A card that is no longer on the phone, as long as the app lists its activity.
-    struct EndedCard: Sendable, Hashable, Codable {
+    struct EndedCard: Sendable, Hashable {
         let id: String
         /// The last token of the card; nil if it had none.
         let token: DeviceToken?
@@ -173,7 +119,7 @@ extension AssumedActivity {
     }
 
     /// An activity on the phone whose token is known.
-    struct Card: Sendable, Hashable, Codable {
+    struct Card: Sendable, Hashable {
         let id: String
         private(set) var token: DeviceToken
         private(set) var startedAt: Int64
@@ -194,18 +140,6 @@ extension AssumedActivity {
         /// Whether the push was asked to be cancelled before it is sent.
         var isCancelled = false
         var successor: Successor?
-
-        /// Creates a card from a report that arrived at a time.
-        ///
-        /// It counts as started during the last eight hours, after which the system ends it.
-        init(_ running: RunningCard, _ token: DeviceToken, at now: Int64) {
-            id = running.id
-            self.token = token
-            sentTo = token
-            startedAt = running.startedAt(within: 8 * 3600, of: now)
-            sentAt = startedAt
-            shownAt = startedAt * 1_000
-        }
 
         /// Whether the card shows older content than the desired.
         func lacks(_ desired: ActivitySession.Desired) -> Bool { desired.generation > max(shown, refused) }
@@ -314,6 +248,35 @@ extension AssumedActivity {
 }
 
 extension AssumedActivity.Start {
+    /// Creates the start of a card with the desired state.
+    init(
+        of desired: ActivitySession.Desired,
+        with token: DeviceToken,
+        on channel: SurfaceChannel? = nil,
+        at now: Int64
+    ) {
+        self.init(
+            generation: desired.generation,
+            token: token,
+            channel: channel,
+            attributes: desired.attributes,
+            at: now
+        )
+    }
+
+    /// Creates the start of a card that the app has reported, and whose update token is not known; one that a push has
+    /// started may be on a channel.
+    init(of running: AssumedActivity.RunningCard, on channel: SurfaceChannel?, at now: Int64) {
+        self.init(
+            generation: 0,
+            token: nil,
+            channel: running.isStartedByPush == false ? nil : channel,
+            attributes: nil,
+            at: running.startedAt(within: AssumedActivity.policy.longestLife, of: now),
+            card: running.id
+        )
+    }
+
     fileprivate mutating func correctTime(at now: Int64) {
         guard at > now else { return }
         at = now
@@ -321,7 +284,27 @@ extension AssumedActivity.Start {
     }
 }
 
+extension AssumedActivity.Successor {
+    /// Creates a successor whose start APNs has accepted.
+    init(accepted start: AssumedActivity.Start) { self.init(start: start, request: 0, isAccepted: true) }
+}
+
 extension AssumedActivity.Card {
+    /// Creates a card from a report that arrived at a time.
+    ///
+    /// It counts as started during the last eight hours, after which the system ends it.
+    init(_ running: AssumedActivity.RunningCard, _ token: DeviceToken, at now: Int64) {
+        let startedAt = running.startedAt(within: 8 * 3600, of: now)
+        self.init(
+            id: running.id,
+            token: token,
+            startedAt: startedAt,
+            shownAt: startedAt * 1_000,
+            sentAt: startedAt,
+            sentTo: token
+        )
+    }
+
     fileprivate mutating func correctTimes(at now: Int64) {
         startedAt = min(startedAt, now)
         sentAt = min(sentAt, now)

@@ -6,9 +6,9 @@ internal import MartletCore
 /// pushes.
 ///
 /// An accepted start is not a card: the phase stays ``Phase/unconfirmed(_:)`` until the app reports the token of one.
-struct AssumedActivity: Sendable, Hashable, Codable {
+struct AssumedActivity: Sendable, Hashable {
     /// The card of the surface.
-    enum Phase: Sendable, Hashable, Codable {
+    enum Phase: Sendable, Hashable {
         /// No card is on the phone.
         case none
         /// A start is being sent, with the number of its request. Its acceptance leads to ``unconfirmed(_:)``.
@@ -28,12 +28,12 @@ struct AssumedActivity: Sendable, Hashable, Codable {
     /// The token that starts activities of the surface's attributes type.
     private(set) var startToken: ReportedToken?
     /// The start token that APNs reported as unregistered last, and the time of that.
-    private var unregisteredStart: ReportedToken?
+    private(set) var unregisteredStart: ReportedToken?
     /// The channel of the last card that was forgotten.
-    private var lastChannel: SurfaceChannel?
+    private(set) var lastChannel: SurfaceChannel?
     /// The time until which a card on that channel may be on the phone that the app has not reported, in seconds since
     /// 1970.
-    private var lastChannelEnd: Int64 = 0
+    private(set) var lastChannelEnd: Int64 = 0
     /// The channel of the last start that made no card, as when the channel does not exist.
     private(set) var unusableChannel: SurfaceChannel?
     /// Whether the user allows Live Activities of the app.
@@ -47,7 +47,7 @@ struct AssumedActivity: Sendable, Hashable, Codable {
     /// The cards that have ended and that the app still lists.
     ///
     /// Only another token, or a later report of the same one, brings a card back.
-    private var endedCards: [EndedCard] = []
+    private(set) var endedCards: [EndedCard] = []
 
     /// Corrects the storage policy of the channel that a card has joined or joins.
     mutating func correctChannel(_ channel: SurfaceChannel?) {

@@ -7,7 +7,7 @@ internal import MartletOutbox
 /// A broadcast channel of an app, on which one broadcast updates the Live Activities of a surface on many phones.
 ///
 /// A phone joins it with the start of a Live Activity, which has no update token then.
-struct SurfaceChannel: Sendable, Hashable, Codable {
+struct SurfaceChannel: Sendable, Hashable {
     /// The first system that can join a channel ("Setting up broadcast push notifications").
     private static let firstSystem = VersionNumber("18")
 
@@ -18,14 +18,6 @@ struct SurfaceChannel: Sendable, Hashable, Codable {
     private(set) var environment: PushEnvironment?
     /// The bundle identifier to which the channel belongs; nil in a request that names none.
     private(set) var bundleID: String?
-
-    /// Creates a channel.
-    init(_ id: ChannelID, storesBroadcasts: Bool = false, environment: PushEnvironment, bundleID: String) {
-        self.id = id
-        self.storesBroadcasts = storesBroadcasts
-        self.environment = environment
-        self.bundleID = bundleID
-    }
 
     /// Returns whether a phone can join: its tokens belong to the same place, and it has reported a system that can.
     func canBeJoined(by installation: Installation) -> Bool {

@@ -8,9 +8,9 @@ internal import MartletOutbox
 ///
 /// A step compares the content of the surface with everything that the app has reported so far, rather than with single
 /// events, so that a step without news sends nothing, and a step that was lost is made up for by the next.
-struct SurfaceSessionState: Sendable, Hashable, Codable {
+struct SurfaceSessionState: Sendable, Hashable {
     /// A push whose result is not known yet.
-    struct PendingPush: Sendable, Hashable, Codable {
+    struct PendingPush: Sendable, Hashable {
         let id: APNsID
         let kind: SurfaceKind
         let revision: Int64
@@ -28,7 +28,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     }
 
     /// The pushes that were sent of a kind that is not a Live Activity.
-    struct SentSnapshot: Sendable, Hashable, Codable {
+    struct SentSnapshot: Sendable, Hashable {
         /// The newest revision that APNs accepted, and the time of that in milliseconds since 1970; 0 for none.
         var revision: Int64 = 0
         var acceptedAt: Int64 = 0
@@ -39,7 +39,7 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     }
 
     /// A snapshot with which a Live Activity can be ended after its surface was withdrawn.
-    private struct StoredSnapshot: Sendable, Hashable, Codable {
+    struct StoredSnapshot: Sendable, Hashable {
         let revision: Int64
         let json: String
     }
@@ -57,15 +57,12 @@ struct SurfaceSessionState: Sendable, Hashable, Codable {
     private(set) var sent: [String: SentSnapshot] = [:]
     private(set) var pending: [PendingPush] = []
     /// The last snapshot of the Live Activity that may be on the phone.
-    private var lastSnapshot: StoredSnapshot?
+    private(set) var lastSnapshot: StoredSnapshot?
     /// The tokens of the other kinds that APNs reported as unregistered, with the times of that, while the installation
     /// has them.
-    private var unregistered: [AssumedActivity.ReportedToken] = []
+    private(set) var unregistered: [AssumedActivity.ReportedToken] = []
     /// The time before which nothing is sent, in milliseconds since 1970.
-    private var pausedUntil: Int64 = 0
-
-    /// Creates the state before the first step.
-    init() {}
+    private(set) var pausedUntil: Int64 = 0
 
     // MARK: Steps
 

@@ -204,13 +204,13 @@ extension SurfaceContent {
 }
 
 extension SurfaceChannel {
-    /// A channel that the app of a ``ReportedInstallation`` can join.
-    static func test(storesBroadcasts: Bool = false) -> SurfaceChannel {
-        SurfaceChannel(
-            "Y2hhbm5lbA==",
-            storesBroadcasts: storesBroadcasts,
-            environment: .production,
-            bundleID: "com.example.orders"
-        )
+    /// Returns a channel; by default one that the app of a ``ReportedInstallation`` can join.
+    static func test(
+        _ id: ChannelID = "Y2hhbm5lbA==",
+        storesBroadcasts: Bool = false,
+        environment: PushEnvironment = .production,
+        bundleID: String = "com.example.orders"
+    ) -> SurfaceChannel {
+        SurfaceChannel(id: id, storesBroadcasts: storesBroadcasts, environment: environment, bundleID: bundleID)
     }
 }

@@ -106,12 +106,7 @@ struct SurfaceBench {
         let body = #"{"message-storage-policy":\#(storesBroadcasts ? 1 : 0)}"#
         let answer = await relay.ask("POST", "/v1/apps/orders/channels", body)
         guard let id = answer.json["channel"]?.stringValue else { throw UnexpectedAnswer(text: answer.text) }
-        return SurfaceChannel(
-            ChannelID(id),
-            storesBroadcasts: storesBroadcasts,
-            environment: .production,
-            bundleID: "com.example.orders"
-        )
+        return .test(ChannelID(id), storesBroadcasts: storesBroadcasts)
     }
 
     /// The snapshot of a Live Activity or of a widget.
@@ -175,6 +170,14 @@ struct SurfaceBench {
     /// Reports that a push has started an activity of the surface on a channel, which has no token.
     func reportActivityOnChannel(with secret: String) async throws {
         try await report(#"{"6F1C":{"surface":"\#(Self.surface)","started-by":"push"}}"#, secret)
+    }
+
+    /// Enrolls the phone of anna that starts Live Activities with `b1`, and brings the surface to it on a channel.
+    func goLive(on channel: SurfaceChannel) async throws {
+        let secret = try await enroll(device: "a1", start: "b1", #","system-version":"26.1""#)
+        try await put("Packed", on: channel)
+        try await expect(["start Packed"], by: "b1")
+        try await reportActivityOnChannel(with: secret)
     }
 
     private func report(_ activities: String, _ secret: String) async throws {

@@ -12,8 +12,8 @@ struct SurfaceChannelTests {
     private let channel = SurfaceChannel.test()
 
     @Test func `a phone that cannot join gets a card with a token`() throws {
-        let other = SurfaceChannel("b3RoZXI=", environment: .development, bundleID: "com.example.orders")
-        let widget = SurfaceChannel("b3RoZXI=", environment: .production, bundleID: "com.example.orders.widget")
+        let other = SurfaceChannel.test("b3RoZXI=", environment: .development)
+        let widget = SurfaceChannel.test("b3RoZXI=", bundleID: "com.example.orders.widget")
         for (system, channel, canJoin) in [
             ("18", channel, true), ("26.1", channel, true), ("17.6.1", channel, false), ("", channel, false),
             ("26.1", other, false), ("26.1", widget, false),
@@ -222,7 +222,7 @@ struct SurfaceChannelTests {
         bench.step()
         #expect(bench.plan.sends.isEmpty, "another channel is not known")
         bench.now += 60
-        let other = SurfaceChannel("b3RoZXI=", environment: .production, bundleID: "com.example.orders")
+        let other = SurfaceChannel.test("b3RoZXI=")
         bench.put(.activity(2, isUrgent: true, on: other))
         #expect(bench.plan.sends.map(\.content) == [.start(timestamp: bench.now, channel: other)])
         try bench.settle()
@@ -236,7 +236,7 @@ struct SurfaceChannelTests {
         var bench = SurfaceSessionBench()
         try bench.goLive(on: channel)
         bench.sent.missingChannel = "bWlzc2luZw=="
-        let other = SurfaceChannel("b3RoZXI=", environment: .production, bundleID: "com.example.orders")
+        let other = SurfaceChannel.test("b3RoZXI=")
         bench.put(.activity(2, isUrgent: true, on: other))
         #expect(bench.plan.sends.count == 1 && bench.broadcast?.channel == channel)
     }

@@ -74,10 +74,7 @@ import Testing
     @Test func `a channel that does not exist is a problem until replaced`() async throws {
         let lines = LogLines()
         let bench = try await SurfaceBench(log: lines.logger(.warning))
-        let secret = try await bench.enroll(device: "a1", start: "b1", #","system-version":"26.1""#)
-        try await bench.put("Packed", on: .test())
-        try await bench.expect(["start Packed"], by: "b1")
-        try await bench.reportActivityOnChannel(with: secret)
+        try await bench.goLive(on: .test())
         try await bench.put("On its way", on: .test())
         let path = "/v1/apps/orders/surfaces/\(SurfaceBench.surface)"
         try await eventually("the problem is known") {
@@ -101,10 +98,7 @@ import Testing
 
     @Test func `a withdrawn surface has no incident`() async throws {
         let bench = try await SurfaceBench()
-        let secret = try await bench.enroll(device: "a1", start: "b1", #","system-version":"26.1""#)
-        try await bench.put("Packed", on: .test())
-        try await bench.expect(["start Packed"], by: "b1")
-        try await bench.reportActivityOnChannel(with: secret)
+        try await bench.goLive(on: .test())
         try await bench.put("On its way", on: .test())
         try await eventually("the refusal is an incident") { await bench.hasRefusedBroadcasts() }
         try await bench.withdraw()
@@ -117,17 +111,9 @@ import Testing
 
     @Test func `a wrong storage policy is an incident until it is corrected`() async throws {
         let bench = try await SurfaceBench()
-        let secret = try await bench.enroll(device: "a1", start: "b1", #","system-version":"26.1""#)
         let channel = try await bench.createChannel()
-        let wrong = SurfaceChannel(
-            channel.id,
-            storesBroadcasts: true,
-            environment: .production,
-            bundleID: "com.example.orders"
-        )
-        try await bench.put("Packed", on: wrong)
-        try await bench.expect(["start Packed"], by: "b1")
-        try await bench.reportActivityOnChannel(with: secret)
+        let wrong = SurfaceChannel.test(channel.id, storesBroadcasts: true)
+        try await bench.goLive(on: wrong)
         try await bench.put("On its way", on: wrong)
         try await eventually("the refusal is an incident") { await bench.hasRefusedBroadcasts() }
         let problem = await bench.relay.ask("GET", "/v1/apps/orders/surfaces/\(SurfaceBench.surface)").json["problem"]
@@ -144,10 +130,7 @@ import Testing
     @Test(arguments: SurfaceBench.Store.allCases)
     func `a refused broadcast is an incident after a restart`(store: SurfaceBench.Store) async throws {
         var bench = try await SurfaceBench(over: store)
-        let secret = try await bench.enroll(device: "a1", start: "b1", #","system-version":"26.1""#)
-        try await bench.put("Packed", on: .test())
-        try await bench.expect(["start Packed"], by: "b1")
-        try await bench.reportActivityOnChannel(with: secret)
+        try await bench.goLive(on: .test())
         try await bench.put("On its way", on: .test())
         try await eventually("the refusal is an incident") { await bench.hasRefusedBroadcasts() }
         // Without a phone, no broadcast is refused again.

@@ -11,42 +11,6 @@ import Testing
 struct SurfaceSessionStateTests {
     private typealias Send = SurfacePlan.Send.Content
 
-    private func readAgain(_ state: SurfaceSessionState) throws -> SurfaceSessionState {
-        try SurfaceSessionState(stored: state.stored)
-    }
-
-    // MARK: The stored form
-
-    @Test func `a state without bytes is that before the first step`() throws {
-        #expect(try SurfaceSessionState(stored: []) == SurfaceSessionState())
-        #expect(throws: UnreadableSessionState.self) { try SurfaceSessionState(stored: Array("{}".utf8)) }
-    }
-
-    @Test func `the state of each phase can be read again`() throws {
-        var bench = SurfaceSessionBench()
-        #expect(try readAgain(bench.state) == bench.state)
-        try bench.report([.startToken("start")])
-        try bench.stored.add(.device, "device", at: bench.now)
-        bench.show(.examples(of: .liveActivity, .widget, .notification))
-        #expect(bench.state.pending.count == 2)
-        #expect(try readAgain(bench.state) == bench.state)
-        bench = SurfaceSessionBench()
-        try bench.report([.startToken("start")])
-        bench.show(.activity(1))
-        #expect(try readAgain(bench.state) == bench.state)
-        try bench.settle()
-        #expect(try readAgain(bench.state) == bench.state)
-        try bench.report([bench.card(nil)])
-        #expect(try readAgain(bench.state) == bench.state)
-        try bench.report([bench.card("update")])
-        bench.now += 27_000
-        bench.step()
-        #expect(bench.plan.sends.count == 2)
-        #expect(try readAgain(bench.state) == bench.state)
-        bench.show(nil)
-        #expect(try readAgain(bench.state) == bench.state)
-    }
-
     // MARK: Clocks
 
     @Test func `a clock that was set back delays no update`() throws {
@@ -289,7 +253,6 @@ struct SurfaceSessionStateTests {
         try bench.settle(.refused, 410)
         #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == (bench.now + 660) * 1_000)
         #expect(try bench.account(.liveActivity).reason == .endedWithoutReport)
-        #expect(try readAgain(bench.state) == bench.state)
         bench.show(.activity(3, isUrgent: true))
         #expect(bench.plan.sends.map(\.content) == [Send.notification])
         try bench.settle()
@@ -360,7 +323,6 @@ struct SurfaceSessionStateTests {
         #expect(bench.plan.sends.map(\.content) == [.widgets])
         try bench.settle(.refused, 410)
         #expect(bench.plan.sends.map(\.content) == [.background])
-        #expect(try readAgain(bench.state) == bench.state)
         try bench.settle(.refused, 410)
         #expect(bench.plan.sends.isEmpty)
         #expect(try bench.account(.widget).reason == .noDeviceToken)
