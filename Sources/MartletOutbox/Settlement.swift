@@ -10,6 +10,12 @@ package struct Settlement: Sendable, Hashable {
         case postponed(until: Int64, attempts: Int, unknownTries: Int)
     }
 
+    /// The maximum number of results in a call of ``OutboxStore/settle(_:at:)``, as many as the pushes of a long list
+    /// that are accepted together.
+    ///
+    /// A file commits no more of them together, because the pushes that arrive meanwhile wait for the commit.
+    package static let limit = 250
+
     package var number: Int64
     /// The number of the claim that the result belongs to: ``ClaimedPush/claim``.
     package var claim: Int64

@@ -2,6 +2,8 @@
 
 import MartletCore
 import MartletSQLite
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import MartletOutbox
@@ -99,5 +101,69 @@ import Testing
             #expect(try plan.step() && plan.text(at: 3) == "SEARCH push USING INDEX \(range)")
             #expect(try plan.step() == false, "nothing is sorted")
         }
+    }
+
+    /// Opens an outbox in which 600 pushes of one app are claimed, and returns it with their results.
+    private func outboxWithResults(at file: String) async throws -> (SQLiteOutbox, [Settlement]) {
+        let outbox = try await SQLiteOutbox(file: file, options: SQLiteOutbox.Options(durability: .relaxed))
+        let pushes = try (1...600).map { try OutboxPush.numbered($0) }
+        _ = try await outbox.accept(pushes, at: 10)
+        let claimed = try await outbox.claimAll(at: 10)
+        return (outbox, claimed.map(\.ended))
+    }
+
+    @Test func `a push is stored before the later ones of many results that wait`() async throws {
+        let directory = try ScratchDirectory()
+        let (outbox, results) = try await outboxWithResults(at: directory.path + "/outbox.sqlite")
+        let push = try OutboxPush.numbered(601, .rides)
+        let order = try await outbox.order(of: results, by: 100) { outbox in
+            _ = try await outbox.accept([HashedPush(push)], at: 20)
+        }
+        // Each commit has at most 250 results.
+        #expect(order == ["0", "100", "last", "200", "300", "400", "500"])
+        #expect(try await outbox.backlog().map(\.lane) == [.rides])
+        #expect(await outbox.measures.commitSizes.counts.reduce(0, +) == 4)
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test func `all results that wait are stored when an outbox is closed`() async throws {
+        let directory = try ScratchDirectory()
+        let file = directory.path + "/outbox.sqlite"
+        let (outbox, results) = try await outboxWithResults(at: file)
+        _ = try await outbox.order(of: results, by: 100) { $0.close(isInOrder: true) }
+        let opened = try await SQLiteOutbox(file: file)
+        #expect(try await opened.claimAll(at: 30).isEmpty)
+        await opened.close(isInOrder: true)
+    }
+}
+
+extension SQLiteOutbox {
+    /// Stores results in groups, and then makes another call; all calls arrive in one turn of the loop.
+    ///
+    /// - Returns: The calls in the order of their answers: the start of each group, and `last`.
+    fileprivate func order(
+        of results: [Settlement],
+        by size: Int,
+        _ last: @escaping @Sendable (isolated SQLiteOutbox) async throws -> Void
+    ) async throws -> [String] {
+        let answered = Mutex<[String]>([])
+        var calls: [Task<Void, any Error>] = []
+        for start in stride(from: 0, to: results.count, by: size) {
+            let group = Array(results[start..<min(start + size, results.count)])
+            calls.append(
+                Task {
+                    try await self.settle(group, at: 20)
+                    answered.withLock { $0.append("\(start)") }
+                }
+            )
+        }
+        calls.append(
+            Task {
+                try await last(self)
+                answered.withLock { $0.append("last") }
+            }
+        )
+        for call in calls { try await call.value }
+        return answered.withLock { $0 }
     }
 }

@@ -7,7 +7,8 @@ internal import MartletTransport
 /// An outbox of one machine: a SQLite file with a write-ahead log, whose every commit waits for the disk by default.
 ///
 /// It runs on a thread of its own. While a commit waits for the disk, further changes are collected for the next
-/// commit, so that many callers share one wait. Claims are kept in memory only: after a restart the pushes are claimed
+/// commit, so that many callers share one wait. A commit has a limited number of results, so that a push which arrives
+/// does not wait for the results of many others. Claims are kept in memory only: after a restart the pushes are claimed
 /// again.
 package actor SQLiteOutbox: OutboxStore, OutboxFile {
     /// The options of an outbox in a file.
@@ -161,7 +162,7 @@ package actor SQLiteOutbox: OutboxStore, OutboxFile {
     }
 
     package func close(isInOrder: Bool) {
-        commit()
+        while !work.isEmpty { commit() }
         // If this fails, the claimed pushes count as possibly sent, which is harmless.
         if isInOrder { try? tables?.database.endInOrder() }
         tables = nil
@@ -182,14 +183,18 @@ package actor SQLiteOutbox: OutboxStore, OutboxFile {
 
     private func add(_ piece: Work) {
         work.append(piece)
+        if work.count == 1 { scheduleCommit() }
+    }
+
+    private func scheduleCommit() {
         // The callers that are already queued run first, and join the same commit.
-        if work.count == 1 { loop.atEndOfTurn { [self] in assumeIsolated { $0.commit() } } }
+        loop.atEndOfTurn { [self] in assumeIsolated { $0.commit() } }
     }
 
     private func commit() {
-        let pieces = work
-        work = []
+        let pieces = work.takeNext()
         guard !pieces.isEmpty else { return }
+        if !work.isEmpty { scheduleCommit() }
         let start = ContinuousClock.now
         let results = Result { () throws(OutboxError) in
             try change { (tables) throws(SQLiteError) in
@@ -248,5 +253,27 @@ extension SQLiteError.Kind {
         case .busy, .full, .disk: true
         case .readOnly, .corrupt, .notADatabase, .constraint, .cannotOpen, .other: false
         }
+    }
+}
+
+extension [SQLiteOutbox.Work] {
+    /// Removes the changes of the next commit: all pushes that wait to be accepted, and results up to
+    /// ``Settlement/limit``, at least those of one call.
+    fileprivate mutating func takeNext() -> [SQLiteOutbox.Work] {
+        var pieces: [SQLiteOutbox.Work] = []
+        var later: [SQLiteOutbox.Work] = []
+        var results = 0
+        for piece in self {
+            if case .settle = piece {
+                guard later.isEmpty, results == 0 || results + piece.count <= Settlement.limit else {
+                    later.append(piece)
+                    continue
+                }
+                results += piece.count
+            }
+            pieces.append(piece)
+        }
+        self = later
+        return pieces
     }
 }

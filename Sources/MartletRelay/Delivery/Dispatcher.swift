@@ -164,7 +164,10 @@ actor Dispatcher {
         }
         for action in actions.claims { claim(action) }
         for push in actions.sends { send(push) }
-        if !actions.settlements.isEmpty { settle(actions.settlements) }
+        let settlements = actions.settlements
+        for start in stride(from: 0, to: settlements.count, by: Settlement.limit) {
+            settle(Array(settlements[start..<min(start + Settlement.limit, settlements.count)]))
+        }
         // An earlier timer stays, because the end of a hold time moves in each turn.
         if let delay = machine.nextTime(after: now).map({ Duration.milliseconds($0 - now) }),
             loop.now.advanced(by: delay) < nextActionTime
