@@ -3,6 +3,7 @@
 internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletOutbox
+internal import MartletTransport
 
 /// The answers to a batch, one line for each of its lines, once the outbox has stored its pushes.
 ///
@@ -40,12 +41,14 @@ struct BatchAnswers: AsyncSequence, Sendable {
         }
 
         mutating func next() async -> [UInt8]? {
+            // The threads that all requests share must not be occupied by batches.
+            await withTaskExecutorPreference(batch.call.parts.longRequests.executor) { await answersToNextPart() }
+        }
+
+        private mutating func answersToNextPart() async -> [UInt8]? {
             guard !hasEnded else { return nil }
             do throws(BatchLines.Failure) {
-                var part = Part(firstLine: lineNumber)
-                while !part.isFull, let line = try await lines.next(after: part.count) {
-                    part.add(await batch.call.json(ofLine: line))
-                }
+                let part = try await nextPart()
                 guard part.count > 0 else { return nil }
                 lineNumber += part.count
                 guard batch.call.service.stillHas(.send) else {
@@ -57,6 +60,23 @@ struct BatchAnswers: AsyncSequence, Sendable {
                 hasEnded = true
                 return error.problem.map { $0.json.encoded() + [UInt8(ascii: "\n")] }
             }
+        }
+
+        /// Reads the lines of the next part, those that have arrived, in turns of the caller; none at the end.
+        private mutating func nextPart() async throws(BatchLines.Failure) -> Part {
+            var part = Part(firstLine: lineNumber)
+            var linesLeft = 0
+            var bytesLeft = 0
+            while !part.isFull, let line = try await lines.next(after: part.count) {
+                if linesLeft == 0 || bytesLeft <= 0 {
+                    await batch.call.parts.longRequests.inTurn(of: batch.call.caller.name) {}
+                    (linesLeft, bytesLeft) = (LongRequests.linesPerTurn, LongRequests.bytesPerTurn)
+                }
+                linesLeft -= 1
+                bytesLeft -= line.count
+                part.add(await batch.call.json(ofLine: line))
+            }
+            return part
         }
     }
 

@@ -4,8 +4,8 @@ internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletTransport
 
-/// The requests with long JSON bodies and the lines of imports, which are parsed and checked on a thread of their own,
-/// one after the other.
+/// The requests with long JSON bodies, and the lines of batches and imports, which are parsed and checked on a thread
+/// of their own, one after the other.
 ///
 /// Callers take turns, so that the requests of one delay neither those of another nor any short request.
 actor LongRequests {
@@ -15,10 +15,14 @@ actor LongRequests {
     static let valueLimit = 20_000
     /// The maximum number of destinations of a request whose pushes are built in one turn of its caller.
     static let destinationsPerTurn = 500
+    /// The maximum numbers of lines and of their bytes that are parsed in one turn of their caller.
+    static let (linesPerTurn, bytesPerTurn) = (500, 64 << 10)
 
     /// Shuts the loop down with the last reference to these requests.
     private let owner: LoopOwner
     nonisolated let loop: EventLoop
+    /// The executor of tasks that handle batches.
+    nonisolated let executor: LoopTaskExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     private var waiting = CallerTurns<CheckedContinuation<Void, Never>>()
@@ -27,6 +31,7 @@ actor LongRequests {
     init(on owner: LoopOwner) {
         self.owner = owner
         loop = owner.loop
+        executor = LoopTaskExecutor(owner.loop)
     }
 
     /// Answers a request with a long body with its route.

@@ -39,12 +39,20 @@ extension PushRequestBuilder {
     ) async -> [Result<PushGroup, APIProblem>] {
         let audiences = await audiences(of: requests, by: intake, waitingForRoom: limit)
         var groups: [Result<PushGroup, APIProblem>] = []
+        // The number of pushes that were built in this turn of the caller.
+        var built = 0
         for (index, request) in requests.enumerated() {
             let line = firstLine.map { $0 + index }
+            if built >= LongRequests.destinationsPerTurn {
+                await intake.longRequests.inTurn(of: caller.name) {}
+                built = 0
+            }
             do throws(APIProblem) {
                 let read = try request.get()
                 let found = try audiences[index]?.get()
-                groups.append(.success(try await group(of: read, line: line, found, by: intake)))
+                let group = try await group(of: read, line: line, found, by: intake)
+                groups.append(.success(group))
+                built += group.pushes.count
             } catch {
                 groups.append(.failure(error))
             }

@@ -10,9 +10,6 @@ struct InstallationImportRun {
     static let pageSize = 250
     /// The number of tokens from which on no further installation is added to those that are stored together.
     private static let pageTokens = 500
-    /// The maximum numbers of lines and of their bytes that are read in one turn of the caller, so that other callers
-    /// need not wait for long.
-    private static let (turnLines, turnBytes) = (500, 64 << 10)
     /// The maximum number of refused lines that are named; all of them are counted.
     static let problemLimit = 1_000
     /// The maximum number of unknown time zones that are named.
@@ -85,7 +82,7 @@ struct InstallationImportRun {
     private mutating func nextLines() async throws(APIProblem) -> [(number: Int, text: [UInt8])] {
         var found: [(number: Int, text: [UInt8])] = []
         var byteCount = 0
-        while found.count < Self.turnLines, byteCount < Self.turnBytes,
+        while found.count < LongRequests.linesPerTurn, byteCount < LongRequests.bytesPerTurn,
             let text = try await nextLine(after: found.count)
         {
             found.append((number: lines.lineNumber, text: text))

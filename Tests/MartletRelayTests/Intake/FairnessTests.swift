@@ -2,6 +2,7 @@
 
 import Dispatch
 import MartletCore
+import MartletOutbox
 import MartletSimulator
 import MartletTransport
 import TestSupport
@@ -139,6 +140,26 @@ import Testing
         let answer = await long.read()
         #expect(answer.hasPrefix("HTTP/1.1 400") && answer.contains("more than \(LongRequests.valueLimit) values"))
         #expect(await batch.read().contains("more than \(LongRequests.valueLimit) values"))
+        await bench.stop()
+    }
+
+    @Test func `a short request does not wait for batches`() async throws {
+        let (bench, port) = try await bench()
+        let isReleased = DispatchSemaphore(value: 0)
+        bench.parts.longRequests.loop.execute { isReleased.wait() }
+        defer { isReleased.signal() }
+        let lines = String(repeating: later(bench) + "\n", count: 3)
+        var batches: [RawClient] = []
+        for _ in 0..<10 { batches.append(try open("POST", "/v1/pushes:batch", at: port, body: lines)) }
+        let short = await RawHTTP1.ask([.init("POST", "/v1/pushes", Self.key, body: later(bench))], at: port).first
+        #expect(short?.status == 202)
+        // The thread of long requests handles the batches.
+        #expect(try await bench.parts.outbox.backlog().map(\.count) == [1])
+        isReleased.signal()
+        for batch in batches {
+            let answer = await batch.read()
+            #expect(answer.split(separator: #""state":"accepted""#).count == 4, "\(answer)")
+        }
         await bench.stop()
     }
 
