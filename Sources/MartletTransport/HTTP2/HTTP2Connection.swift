@@ -160,6 +160,8 @@ package final class HTTP2Connection {
     func becameReady(_ ready: SocketWatcher.Readiness) {
         switch phase {
         case .handshaking:
+            guard !readsInNextTurn else { return }
+            guard served?.load.takeHandshakeStep(in: loop.turn) ?? true else { return readInNextTurn() }
             handshake()
         case .open, .ending:
             if ready.contains(.writable) {
@@ -196,10 +198,15 @@ package final class HTTP2Connection {
             }
         }
         // OpenSSL's buffer may hold more data, for which the socket reports no readiness.
+        readInNextTurn()
+    }
+
+    /// Goes on with the input in the next turn of the loop, after that of other connections.
+    private func readInNextTurn() {
         readsInNextTurn = true
         loop.atNextTurn { [weak self] in
             self?.readsInNextTurn = false
-            self?.read()
+            self?.becameReady(.readable)
         }
     }
 

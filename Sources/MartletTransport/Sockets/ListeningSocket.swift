@@ -52,8 +52,9 @@ package final class ListeningSocket<ID> {
     private static var reportInterval: Duration { .seconds(1) }
     /// The number of connections that a socket accepts in one turn of the loop.
     ///
-    /// The limit lets the loop serve its other connections during a flood of clients.
-    private static var acceptedInTurn: Int { 16 }
+    /// The limit lets the loop serve its other connections during a flood of clients. It is small, because each client
+    /// may begin a TLS handshake at once, and a further turn takes only a few microseconds.
+    private static var acceptedInTurn: Int { 4 }
     /// The number of free ports of 127.0.0.1 that are tried until one is free at `::1`, too.
     private static var freePortAttempts: Int { 16 }
 

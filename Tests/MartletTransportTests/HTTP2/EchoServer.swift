@@ -18,6 +18,10 @@ actor EchoServer {
     private(set) var requestsByTurn: [UInt64: Int] = [:]
     /// The reasons for which connections have closed.
     private(set) var endings: [String] = []
+    /// The number of connections that have closed in each turn of the loop.
+    private(set) var endingsByTurn: [UInt64: Int] = [:]
+    /// The number of clients that have connected.
+    private(set) var acceptedCount = 0
     /// Whether the next request makes the server go away.
     private var isLeaving = false
     /// Whether requests are left without an answer.
@@ -34,11 +38,17 @@ actor EchoServer {
     }
 
     func start(_ configuration: HTTP2Listener.Configuration) throws {
-        let listener = try HTTP2Listener(host: "127.0.0.1", port: 0, configuration: configuration, on: loop) {
-            connection,
-            event in
-            self.handle(event, on: connection)
-        }
+        let listener = try HTTP2Listener(
+            host: "127.0.0.1",
+            port: 0,
+            configuration: configuration,
+            on: loop,
+            admits: {
+                self.acceptedCount += 1
+                return true
+            },
+            onEvent: { connection, event in self.handle(event, on: connection) }
+        )
         self.listener = listener
         port = listener.port
     }
@@ -64,6 +74,7 @@ actor EchoServer {
             connection.answer(stream, with: HTTPResponse(status: 200, fields: fields, body: Array(path.utf8)))
         case .closed(let reason):
             endings.append(reason.description)
+            endingsByTurn[loop.turn, default: 0] += 1
             connections.removeAll { $0 === connection }
         default:
             break

@@ -31,6 +31,42 @@ import Testing
         #expect(load.share(in: 2) == HTTP2ServerLoad.octetsPerTurn / 3)
     }
 
+    @Test func `a turn has a limited number of steps of handshakes`() {
+        let load = HTTP2ServerLoad()
+        let steps = (0...HTTP2ServerLoad.handshakeStepsPerTurn).filter { _ in load.takeHandshakeStep(in: 1) }
+        #expect(steps.count == HTTP2ServerLoad.handshakeStepsPerTurn)
+        #expect(load.share(in: 1) == HTTP2ServerLoad.octetsPerTurn, "handshakes do not delay connections with requests")
+        #expect(load.takeHandshakeStep(in: 2))
+    }
+
+    @Test func `handshakes of many clients are continued in several turns`() async throws {
+        let clients = 40
+        let loop = try EventLoop()
+        let server = EchoServer(on: loop)
+        let authority = try CertificateAuthority()
+        let issued = try authority.issueServerCertificate(dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"])
+        let identity = TLSContext.Identity(
+            certificateChainPEM: issued.certificatePEM,
+            privateKeyPEM: issued.keyPEM
+        )
+        try await server.start(tls: .server(identity: identity))
+        let port = await server.port
+        var crowd: [RawClient] = []
+        for _ in 0..<clients { crowd.append(try RawClient(port: port)) }
+        try await eventually("all clients are accepted") { await server.acceptedCount == clients }
+        // All input has arrived when the loop goes on.
+        let hasArrived = DispatchSemaphore(value: 0)
+        async let held: Void = server.hold(until: hasArrived)
+        for raw in crowd { raw.send("no handshake\r\n") }
+        hasArrived.signal()
+        await held
+        try await eventually("all handshakes fail") { await server.endings.count == clients }
+        let turns = await server.endingsByTurn.values
+        #expect(turns.allSatisfy { $0 <= HTTP2ServerLoad.handshakeStepsPerTurn }, "\(turns.sorted())")
+        await server.close(grace: .zero)
+        loop.shutdown()
+    }
+
     @Test func `input of many clients is processed in several turns`() async throws {
         let (clients, requests) = (100, 40)
         let loop = try EventLoop()
