@@ -31,6 +31,7 @@ extension Command {
             return
         }
         guard let id else { throw UsageError("\(action.rawValue) requires --id") }
+        guard before == nil else { throw UsageError("--before requires list") }
         guard action == .cancel else {
             let job = try await relay.send("GET", "\(path)/\(id)")
             return output.write(json: job, text: job.progress)

@@ -37,6 +37,12 @@ extension CommandTable {
                 errors: ["404", "does not exist"]
             ),
             Invocation(
+                "relay jobs show $relay --app app --id 123e4567-e89b-42d3-a456-426655440000 --before 9"
+                    + " --key-file operator.key",
+                status: 2,
+                errors: ["--before requires list"]
+            ),
+            Invocation(
                 "relay jobs cancel $relay --app app --key-file operator.key",
                 status: 2,
                 errors: ["cancel requires --id"]
