@@ -209,12 +209,14 @@ BEGIN
     IF cardinality(array_remove(p_alert_limits, NULL)) > 0 THEN
         FOR alert IN
             SELECT g.app, g.user_id, greatest(g.not_before, g.accepted_at) / 86400000 AS day, g.request, g.alert_limit,
-                array_agg(g.number) AS numbers, max(g.number) AS last,
-                jsonb_object_agg(g.apns_id::text, g.request) AS pushes, array_agg(g.superseding_key) AS keys
+                array_agg(g.number) AS numbers, array_agg(g.is_production) AS are_production,
+                array_agg(g.superseding_key) AS keys, jsonb_object_agg(g.apns_id::text, g.request) AS pushes
             FROM unnest(
-                numbers, p_apps, p_ids, p_users, p_times, p_not_before, p_requests, p_alert_limits, superseding_keys
+                numbers, p_apps, p_are_production, p_ids, p_users, p_times, p_not_before, p_requests, p_alert_limits,
+                superseding_keys
             ) AS g (
-                number, app, apns_id, user_id, accepted_at, not_before, request, alert_limit, superseding_key
+                number, app, is_production, apns_id, user_id, accepted_at, not_before, request, alert_limit,
+                superseding_key
             )
             WHERE g.alert_limit IS NOT NULL AND g.number = ANY (stored)
             GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, min(g.number)
@@ -240,10 +242,12 @@ BEGIN
                     FROM martlet.outcome o WHERE o.apns_id = c.key::uuid AND o.app = alert.app
                 ), (
                     SELECT bool_or(
-                        p.order_key = ANY (alert.keys) AND p.number < alert.last AND p.number = ANY (older || stored)
-                            AND coalesce(q.attempts + q.unknown_tries, 0) = 0
+                        p.number = ANY (older || stored) AND coalesce(q.attempts + q.unknown_tries, 0) = 0
                     )
-                    FROM martlet.push p LEFT JOIN martlet.queue q USING (number)
+                    FROM unnest(alert.numbers, alert.are_production, alert.keys) AS g (newer, is_production, order_key)
+                    JOIN martlet.push p ON p.number < g.newer AND p.is_production = g.is_production
+                        AND p.order_key = g.order_key
+                    LEFT JOIN martlet.queue q USING (number)
                     WHERE p.apns_id = c.key::uuid AND p.app = alert.app
                 ), false)
             ) kept

@@ -72,6 +72,22 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `an alert of one environment does not take the place of one in the other`(engine: OutboxEngine) async throws {
+        let outbox = try await open(engine)
+        func state(_ number: UInt64, _ environment: PushEnvironment = .production) throws -> OutboxPush {
+            var state = try push(number, of: number, perDay: 1, notBefore: 100)
+            state.orderKey = "order-1"
+            state.lane.environment = environment
+            return state.superseding
+        }
+        #expect(try await outbox.accept([state(1)], at: 10) == [.accepted])
+        let answers = try await outbox.accept([state(2, .development), state(3)], at: 20)
+        #expect(answers.map(\.isStored) == [false, true])
+        #expect(try await outbox.outcome(of: state(1)) == Outcome(.superseded))
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `only stored pushes count, and repeated ones do not`(engine: OutboxEngine) async throws {
         let outbox = try await open(engine, limit: 3)
         let first = try push(1, of: 1)
