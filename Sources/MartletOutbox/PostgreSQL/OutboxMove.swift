@@ -61,8 +61,9 @@ package actor OutboxMove {
     ///   - now: The time.
     ///   - progress: A callback after each batch.
     /// - Returns: The number of rows moved.
-    /// - Throws: ``OutboxError``, of kind `.refused` for a file with a job that is being expanded, or with a surface
-    ///   that may be on phones; rows that have been moved stay in the database.
+    /// - Throws: ``OutboxError``, of kind `.refused` for a file with a job that is being expanded or that the database
+    ///   has as another one, with a surface that may be on phones, or with a sealing that is incomplete or not that of
+    ///   the database; rows that have been moved stay in the database.
     package func run(
         at now: Int64,
         progress: @Sendable (Account) -> Void = { _ in }
