@@ -8,6 +8,8 @@ struct SurfaceModel: Sendable {
     private var surfaces: [StoredSurface] = []
     /// In the order of their numbers.
     private(set) var sessions: [StoredSession] = []
+    /// The numbers of the sessions that are not reachable.
+    private var unreachable: Set<Int64> = []
     /// The installations with an event, each with the number of its event.
     private var events: [Int64: Int64] = [:]
     private var lastSurface: Int64 = 0
@@ -178,7 +180,7 @@ struct SurfaceModel: Sendable {
     }
 
     /// Stores that an installation is in the audience of a surface.
-    private mutating func join(_ surface: StoredSurface, _ installation: Int64, at now: Int64) {
+    private mutating func join(_ surface: StoredSurface, _ installation: Int64, at now: Int64, later delay: Int64 = 0) {
         let index = sessions.firstIndex { $0.surface == surface.number && $0.installation == installation }
         guard let index else {
             lastSession += 1
@@ -194,7 +196,7 @@ struct SurfaceModel: Sendable {
             return
         }
         sessions[index].revision = surface.revision
-        markDue(index, at: now)
+        markDue(index, at: unreachable.contains(sessions[index].number) ? now + delay : now)
     }
 
     /// Stores that installations have left the audience of a surface.
@@ -213,7 +215,7 @@ struct SurfaceModel: Sendable {
         guard let index else { return false }
         surfaces[index].cursor = page.next
         for installation in installations {
-            join(surfaces[index], installation, at: now)
+            join(surfaces[index], installation, at: now, later: page.isOneOfSeveral ? SurfacePage.delay : 0)
             if events[installation] != nil { record(installation) }
         }
         if page.next == nil {
@@ -280,6 +282,7 @@ struct SurfaceModel: Sendable {
         sessions[index].results = []
         sessions[index].dueAt = step.dueAt
         sessions[index].version += 1
+        if step.isReachable { unreachable.remove(step.session) } else { unreachable.insert(step.session) }
         return true
     }
 

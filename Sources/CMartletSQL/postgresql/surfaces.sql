@@ -282,26 +282,28 @@ BEGIN
     PERFORM 1 FROM martlet.surface_session s WHERE s.number = ANY (p_numbers) ORDER BY s.number FOR UPDATE;
 END $$;
 
--- Adds a surface to installations, or a new revision of it; the sessions are due. The caller has locked the
--- installations, and the sessions that exist.
+-- Adds a surface to installations, or a new revision of it; the sessions are due, those that are not reachable after a
+-- delay if the surface is a large one. The caller has locked the installations, and the sessions that exist.
 CREATE FUNCTION martlet.set_sessions(
-    p_surfaces bigint[], p_revisions bigint[], p_installations bigint[], p_now bigint
+    p_surfaces bigint[], p_revisions bigint[], p_installations bigint[], p_now bigint, p_large bigint[], p_delay bigint
 ) RETURNS void LANGUAGE sql AS $$
     INSERT INTO martlet.surface_session AS s (surface, installation, app, revision, due_at)
     SELECT u.surface, u.installation, (SELECT o.app FROM martlet.surface o WHERE o.number = u.surface), u.revision,
         p_now
     FROM unnest(p_surfaces, p_revisions, p_installations) AS u (surface, revision, installation)
     ON CONFLICT (surface, installation)
-    DO UPDATE SET revision = excluded.revision, version = s.version + 1, due_at = least(s.due_at, p_now)
+    DO UPDATE SET revision = excluded.revision, version = s.version + 1, due_at = least(
+        s.due_at, CASE WHEN s.is_reachable OR NOT s.surface = ANY (p_large) THEN p_now ELSE p_now + p_delay END
+    )
 $$;
 
 -- Stores pages, each of another surface, and returns the places of those whose surface has the revision and the cursor
--- of the page. Each installation has the place of its page, from 1. After the last page, the sessions of other
--- installations lose their revision, up to 1000 at once: if more are left, the surface keeps a cursor, and an empty
--- page follows.
+-- of the page. Each installation has the place of its page, from 1. Large surfaces are those with several pages. After
+-- the last page, the sessions of other installations lose their revision, up to 1000 at once: if more are left, the
+-- surface keeps a cursor, and an empty page follows.
 CREATE FUNCTION martlet.store_surface_pages(
     p_surfaces bigint[], p_revisions bigint[], p_cursors bigint[], p_nexts bigint[],
-    p_places bigint[], p_installations bigint[], p_now bigint
+    p_places bigint[], p_installations bigint[], p_now bigint, p_large bigint[], p_delay bigint
 ) RETURNS SETOF bigint LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
@@ -341,7 +343,7 @@ BEGIN
         SELECT s.number FROM unnest(surfaces, members) AS u (surface, installation)
         JOIN martlet.surface_session s ON s.surface = u.surface AND s.installation = u.installation
     ));
-    PERFORM martlet.set_sessions(surfaces, revisions, members, p_now);
+    PERFORM martlet.set_sessions(surfaces, revisions, members, p_now, p_large, p_delay);
     -- Those of members have the new revision by now.
     UPDATE martlet.surface_session s SET revision = 0, version = s.version + 1, due_at = least(s.due_at, p_now)
     WHERE s.number = ANY (leaving) AND s.revision > 0
@@ -396,7 +398,7 @@ BEGIN
         coalesce(array_agg(p_installations[u.place]), '{}') INTO surfaces, revisions, members
     FROM unnest(p_places, p_surfaces, p_revisions) AS u (place, surface, revision)
     JOIN martlet.surface s ON s.number = u.surface WHERE s.revision = u.revision AND u.place = ANY (taken);
-    PERFORM martlet.set_sessions(surfaces, revisions, members, p_now);
+    PERFORM martlet.set_sessions(surfaces, revisions, members, p_now, '{}', 0);
 END $$;
 
 -- Shares the advisory locks of apps until the commit.
@@ -444,7 +446,7 @@ END $$;
 -- stores nothing, and returns a row with the number of each such session.
 CREATE FUNCTION martlet.store_steps(
     p_now bigint, p_numbers bigint[], p_versions bigint[], p_states bytea[], p_due_at bigint[],
-    p_are_finished boolean[], p_cancelled uuid[], p_cancelled_sessions bigint[],
+    p_are_reachable boolean[], p_are_finished boolean[], p_cancelled uuid[], p_cancelled_sessions bigint[],
     p_times bigint[], p_apps bigint[], p_are_production boolean[], p_urgencies bigint[], p_ids uuid[],
     p_fingerprints bytea[], p_tokens text[], p_channels text[], p_bundle_ids text[], p_push_types text[],
     p_topics text[], p_priorities text[], p_expirations text[], p_collapse_ids text[], p_trace_parents text[],
@@ -505,8 +507,10 @@ BEGIN
     IF FOUND THEN RETURN; END IF;
     DELETE FROM martlet.surface_session s USING unnest(p_numbers, p_are_finished) AS u (number, is_finished)
     WHERE s.number = u.number AND u.is_finished;
-    UPDATE martlet.surface_session s SET state = u.state, results = '', version = s.version + 1, due_at = u.due_at
-    FROM unnest(p_numbers, p_states, p_due_at) AS u (number, state, due_at) WHERE s.number = u.number;
+    UPDATE martlet.surface_session s SET state = u.state, results = '', version = s.version + 1, due_at = u.due_at,
+        is_reachable = u.is_reachable
+    FROM unnest(p_numbers, p_states, p_due_at, p_are_reachable) AS u (number, state, due_at, is_reachable)
+    WHERE s.number = u.number;
     IF unclaimed IS NOT NULL THEN
         RETURN QUERY
         SELECT p.apns_id, p.session, p.is_production, p.accepted_at, q.attempts, q.unknown_tries, NULL::bigint,

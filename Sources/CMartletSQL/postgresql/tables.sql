@@ -398,6 +398,8 @@ CREATE TABLE martlet.surface_session (
     -- The time of the next step, or of the first change since the last one if that was before; null for a session that
     -- waits for a change.
     due_at bigint,
+    -- Whether a change of a large surface comes first to this phone, because a push can show it.
+    is_reachable boolean NOT NULL DEFAULT true,
     UNIQUE (surface, installation)
 ) WITH (
     autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0

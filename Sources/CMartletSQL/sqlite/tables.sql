@@ -229,6 +229,8 @@ CREATE TABLE surface_session (
     -- The time of the next step, or of the first change since the last one if that was before; null to wait for a
     -- change.
     due_at INTEGER,
+    -- Whether a change of a large surface comes first to this phone, because a push can show it.
+    is_reachable INTEGER NOT NULL DEFAULT 1,
     UNIQUE (surface, installation)
 );
 CREATE INDEX surface_session_due ON surface_session (app, due_at, number) WHERE due_at IS NOT NULL;

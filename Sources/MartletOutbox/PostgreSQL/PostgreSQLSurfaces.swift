@@ -275,11 +275,12 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
         }
         let stored = try await outbox.connections.query(
             .maintaining,
-            "SELECT martlet.store_surface_pages(\(Parameter.places(7)))",
+            "SELECT martlet.store_surface_pages(\(Parameter.places(9)))",
             [
                 .integers(pages.map(\.surface)), .integers(pages.map(\.revision)), .integers(pages.map(\.cursor)),
                 .integers(pages.map(\.next)), .integers(installations.map(\.place)),
                 .integers(installations.map(\.number)), .integer(now),
+                .integers(pages.filter(\.isOneOfSeveral).map(\.surface)), .integer(SurfacePage.delay),
             ]
         ) { rows in Set(rows.all.map { $0.integer(at: 0) }) }
         return pages.indices.map { stored.contains(Int64($0 + 1)) }
@@ -345,14 +346,15 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
         let named = steps.flatMap { step in step.cancelled.map { (id: $0.bytes, session: step.session) } }
         let head: [Parameter] = [
             .integer(now), .integers(steps.map(\.session)), .integers(steps.map(\.version)),
-            .byteLists(steps.map(\.state)), .integers(steps.map(\.dueAt)), .flags(steps.map(\.isFinished)),
+            .byteLists(steps.map(\.state)), .integers(steps.map(\.dueAt)),
+            .flags(steps.map(\.isReachable)), .flags(steps.map(\.isFinished)),
             .identifiers(named.map(\.id)), .integers(named.map(\.session)),
         ]
         // The app of a push that a step cancels is that of its surface.
         let apps = Dictionary(steps.map { ($0.session, $0.place.app) }) { first, _ in first }
         let (outdated, cancelled, change): (Set<Int64>, [PushStatus], Int) = try await outbox.connections.query(
             .maintaining,
-            "SELECT * FROM martlet.store_steps(\(Parameter.places(33)))",
+            "SELECT * FROM martlet.store_steps(\(Parameter.places(34)))",
             head + PostgreSQLOutbox.Entry.parameters(entries[...])
         ) { rows in
             var (outdated, cancelled, change): (Set<Int64>, [PushStatus], Int) = ([], [], 0)

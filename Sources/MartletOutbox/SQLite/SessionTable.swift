@@ -8,17 +8,27 @@ final class SessionTable {
     /// The maximum number of sessions that one page makes due because their installations have left the audience.
     private static let leavingLimit = 1_000
     /// The values of a session that is due at a time, `?1`, unless it was due before.
-    private static let due = "due_at = min(coalesce(due_at, ?1), ?1), version = version + 1"
+    private static let due = due(at: "?1")
     /// Stores that an installation has left the audience at a time, `?1`.
     private static let leaving = "UPDATE surface_session SET revision = 0, \(due)"
-    /// Stores that an installation is in the audience since a time, `?1`, for a row of an insertion.
-    private static let joining = """
-        ON CONFLICT (surface, installation) DO UPDATE SET revision = excluded.revision, \(due)
-        """
 
     private let database: OutboxDatabase
     private let addResult: Statement
     private let changeState: Statement
+
+    private static func due(at time: String) -> String {
+        "due_at = min(coalesce(due_at, \(time)), \(time)), version = version + 1"
+    }
+
+    /// Stores that an installation is in the audience since a time, `?1`, for a row of an insertion.
+    ///
+    /// - Parameter delay: The time by which a known session is due later if it is not reachable.
+    private static func joining(later delay: String = "0") -> String {
+        """
+        ON CONFLICT (surface, installation) DO UPDATE SET revision = excluded.revision,
+            \(due(at: "?1 + CASE WHEN is_reachable THEN 0 ELSE \(delay) END"))
+        """
+    }
 
     /// Prepares the statements that ends of pushes, and steps, need.
     init(_ database: OutboxDatabase) throws(SQLiteError) {
@@ -32,7 +42,7 @@ final class SessionTable {
         )
         changeState = try database.connection.prepare(
             """
-            UPDATE surface_session SET state = ?, results = NULL, due_at = ?, version = version + 1
+            UPDATE surface_session SET state = ?, results = NULL, due_at = ?, is_reachable = ?, version = version + 1
             WHERE number = ? AND version = ?
             """
         )
@@ -112,7 +122,7 @@ final class SessionTable {
         let session = try database.connection.prepare(
             """
             INSERT INTO surface_session (surface, installation, app, revision, version, state, due_at)
-            SELECT ?2, number, app, ?3, 0, x'', ?1 FROM installation WHERE number = ?4 \(Self.joining)
+            SELECT ?2, number, app, ?3, 0, x'', ?1 FROM installation WHERE number = ?4 \(Self.joining(later: "?5"))
             """
         )
         let event = try database.connection.prepare(
@@ -121,8 +131,9 @@ final class SessionTable {
             SELECT installation, app FROM installation_event WHERE installation = ?
             """
         )
+        let delay = page.isOneOfSeveral ? SurfacePage.delay : 0
         for installation in page.installations {
-            try session.run(with: now, page.surface, page.revision, installation)
+            try session.run(with: now, page.surface, page.revision, installation, delay)
             try event.run(with: installation)
         }
         guard page.next == nil else { return true }
@@ -151,7 +162,7 @@ final class SessionTable {
             """
             INSERT INTO surface_session (surface, installation, app, revision, version, state, due_at)
             SELECT number, ?2, app, revision, 0, x'', ?1 FROM surface
-            WHERE number = ?3 AND revision = ?4 \(Self.joining)
+            WHERE number = ?3 AND revision = ?4 \(Self.joining())
             """
         )
         for surface in surfaces { try session.run(with: now, installation, surface.number, surface.revision) }
@@ -174,7 +185,7 @@ final class SessionTable {
         at now: Int64
     ) throws(SQLiteError) -> SessionStepResult {
         guard step.pushes.isEmpty || step.pushes.count <= database.limit - database.count else { return .full }
-        try changeState.run(with: step.state, step.dueAt, step.session, step.version)
+        try changeState.run(with: step.state, step.dueAt, Int64(step.isReachable ? 1 : 0), step.session, step.version)
         guard database.connection.changes > 0 else { return .outdated }
         // Before the new pushes, which may wait behind them.
         try cancel(step, pushes, &cancelled, at: now)

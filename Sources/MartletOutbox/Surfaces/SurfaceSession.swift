@@ -107,6 +107,8 @@ package struct SessionStep: Sendable {
     package private(set) var state: [UInt8]
     /// The time of the next step, in milliseconds since 1970; nil to wait for a change.
     package let dueAt: Int64?
+    /// Whether a change of a large surface comes first to this phone, because a push can show it.
+    package let isReachable: Bool
     /// Whether the session is removed, because nothing of the surface is on the phone, and nothing shall be.
     package let isFinished: Bool
     /// The identifiers of pushes of the session that are cancelled, unless they are claimed or have ended.
@@ -120,6 +122,7 @@ package struct SessionStep: Sendable {
     ///   - due: The session as it was read.
     ///   - state: The new state.
     ///   - dueAt: The time of the next step; nil to wait for a change, of which the acceptance of a push is one.
+    ///   - isReachable: Whether a push can show a change of the surface.
     ///   - isFinished: Whether the session is removed.
     ///   - cancelled: The identifiers of pushes of the session to cancel.
     ///   - pushes: The pushes, of the app of the surface and without identifiers of a caller.
@@ -127,6 +130,7 @@ package struct SessionStep: Sendable {
         of due: DueSession,
         state: [UInt8],
         dueAt: Int64?,
+        isReachable: Bool = true,
         isFinished: Bool = false,
         cancelled: [APNsID] = [],
         pushes: [OutboxPush] = []
@@ -136,6 +140,7 @@ package struct SessionStep: Sendable {
         place = due.place
         self.state = state
         self.dueAt = dueAt
+        self.isReachable = isReachable
         self.isFinished = isFinished
         self.cancelled = cancelled
         self.pushes = pushes.map { push in
@@ -192,6 +197,13 @@ package struct SurfacePage: Sendable, Hashable {
     package var next: Int64?
     /// The ``StoredInstallation/number`` of each installation of the page.
     package var installations: [Int64]
+
+    /// The time by which a session with ``SessionStep/isReachable`` false is due later than others, in milliseconds, if
+    /// the surface has several pages: the phones that can show the change do not wait for those that cannot.
+    package static let delay: Int64 = 5_000
+
+    /// Whether the surface has several pages.
+    package var isOneOfSeveral: Bool { cursor > 0 || next != nil }
 
     /// Creates a page of the current state of a surface.
     package init(of stored: StoredSurface, next: Int64?, installations: [Int64]) {

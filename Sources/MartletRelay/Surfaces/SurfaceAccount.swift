@@ -59,6 +59,16 @@ private struct DesiredKind {
 }
 
 extension SurfaceSessionState {
+    /// Whether a push can probably show the next change: one to a Live Activity that can be updated, or one of a kind of
+    /// which APNs has accepted a push.
+    var isReachable: Bool {
+        switch activity.assumed.phase {
+        case .starting, .live, .ending: true
+        case .unconfirmed(let start) where start.channel != nil: true
+        case .none, .unconfirmed: !pending.isEmpty || sent.values.contains { $0.acceptedAt > 0 }
+        }
+    }
+
     /// Returns the accounts of the kinds that the surface has, or that may be on the phone.
     ///
     /// - Parameters:

@@ -153,7 +153,13 @@ struct SurfaceStepBuilder {
     /// Adds a step that only records results.
     private mutating func addUndecided(_ due: DueSession, _ state: inout SurfaceSessionState) {
         state.record(due.session.results)
-        append(SessionStep(of: due, state: state.stored, dueAt: now + Self.undecidedWait), due)
+        let step = SessionStep(
+            of: due,
+            state: state.stored,
+            dueAt: now + Self.undecidedWait,
+            isReachable: state.isReachable
+        )
+        append(step, due)
     }
 
     private mutating func append(_ step: SessionStep, _ due: DueSession) {
@@ -232,6 +238,7 @@ struct SurfaceStepBuilder {
             of: due,
             state: state.stored,
             dueAt: plan.dueAt.map { min(max($0, now + Self.shortestWait), now + Self.longestWait) },
+            isReachable: state.isReachable,
             isFinished: plan.isFinished,
             cancelled: cancelled,
             pushes: pushes

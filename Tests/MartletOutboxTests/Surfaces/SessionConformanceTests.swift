@@ -361,4 +361,29 @@ import Testing
         )
         await outbox.close(isInOrder: true)
     }
+
+    @Test(arguments: OutboxEngine.allCases)
+    func `a change of a large surface comes first to reachable phones`(engine: OutboxEngine) async throws {
+        let outbox = try await engine.place().open()
+        let surfaces = outbox.surfaces
+        let due = try await makeThreeSessions(in: outbox)
+        let phones = due.map(\.installation)
+        for (index, session) in due.enumerated() {
+            #expect(try await surfaces.store(session, isReachable: index > 0) == .stored)
+        }
+        let changed = try await surfaces.putNew(.numbered(1, request: "2"), at: 20)
+        let first = SurfacePage(of: changed, next: phones[1].number, installations: phones[..<2].map(\.number))
+        #expect(try await surfaces.store(first, at: 20))
+        #expect(try await surfaces.finish(changed, on: [phones[2]], at: 30))
+        let dueAt = try await surfaces.sessions(of: changed).map(\.session.dueAt)
+        #expect(dueAt == [20 + SurfacePage.delay, 20, 30])
+        // A surface with one page is a small one.
+        try await surfaces.rest()
+        let unreachable = try await surfaces.sessions(of: changed)[0]
+        #expect(try await surfaces.store(unreachable, isReachable: false) == .stored)
+        let small = try await surfaces.putNew(.numbered(1, request: "3"), at: 40)
+        #expect(try await surfaces.finish(small, on: phones, at: 40))
+        #expect(try await surfaces.sessions(of: small).map(\.session.dueAt) == [40, 40, 40])
+        await outbox.close(isInOrder: true)
+    }
 }

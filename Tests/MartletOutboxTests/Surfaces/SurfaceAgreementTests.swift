@@ -207,6 +207,7 @@ import Testing
                     of: due,
                     state: [state],
                     dueAt: dueAt,
+                    isReachable: !state.isMultiple(of: 3),
                     isFinished: due.session.revision == 0 && state.isMultiple(of: 2),
                     cancelled: cancelled,
                     pushes: pushes.map { push in

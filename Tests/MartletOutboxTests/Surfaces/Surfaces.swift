@@ -81,6 +81,7 @@ extension SurfaceStore {
         _ due: DueSession,
         state: String = "{}",
         dueAt: Int64? = nil,
+        isReachable: Bool = true,
         isFinished: Bool = false,
         cancelled: [APNsID] = [],
         pushes: [OutboxPush] = [],
@@ -90,6 +91,7 @@ extension SurfaceStore {
             of: due,
             state: Array(state.utf8),
             dueAt: dueAt,
+            isReachable: isReachable,
             isFinished: isFinished,
             cancelled: cancelled,
             pushes: pushes

@@ -103,4 +103,25 @@ struct SurfaceResultTests {
         results = try accepted(bench)
         #expect(bench.state.staleness(of: results).isEmpty)
     }
+
+    @Test func `a phone is reachable while a push can probably show the next change`() throws {
+        var bench = SurfaceSessionBench()
+        bench.show(.activity(1))
+        #expect(!bench.state.isReachable, "no token has been reported")
+        try bench.report([.startToken("start")])
+        #expect(bench.state.isReachable, "a start is being sent")
+        try bench.settle()
+        #expect(!bench.state.isReachable, "the app has not confirmed the start")
+        try bench.report([bench.card("update")])
+        #expect(bench.state.isReachable)
+        bench = SurfaceSessionBench()
+        try bench.goLive(on: .test())
+        #expect(bench.state.isReachable, "a broadcast reaches the card")
+        bench = SurfaceSessionBench()
+        try bench.stored.add(.device, "device", at: bench.now)
+        bench.show(.examples(of: .widget))
+        #expect(bench.state.isReachable, "the result of the push is not known")
+        try bench.settle()
+        #expect(bench.state.isReachable, "the token is in use")
+    }
 }
