@@ -51,9 +51,9 @@ extension PushClient {
     /// The client therefore assigns each update of an activity a different second: an update within the same second
     /// waits for the next. The timestamp of an update is never later than the clock, so that processes without shared
     /// state do not make each other's updates stale. An update that was rejected or not sent releases its second for
-    /// the next one, unless a later second was assigned in the meantime. An end has a timestamp two seconds ahead, so
-    /// that the device does not ignore it after an update that another process sent within the same second. Pass a
-    /// `timestamp` when several processes may update one activity within a second and share a counter of seconds.
+    /// the next one, unless a later second was assigned in the meantime. An end has a timestamp two seconds ahead,
+    /// which is later than that of an update that another process sent within the same second. Pass a `timestamp` when
+    /// several processes may update one activity within a second and share a counter of seconds.
     ///
     /// - Parameters:
     ///   - update: The update.

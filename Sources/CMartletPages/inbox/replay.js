@@ -16,7 +16,7 @@ const dates = ["stale-date", "dismissal-date"]
 /**
  * The text of a Live Activity's payload with the timestamp `now`; the stale and dismissal dates keep their distance from it.
  *
- * A phone ignores content whose timestamp is not later than that of the content it shows.
+ * A phone ignores an update whose timestamp is not later than that of the content it shows.
  */
 function withTimestamp(text, now) {
   const root = parse(text)

@@ -55,7 +55,7 @@ public struct DeliveryEvent: Sendable, Hashable, CustomStringConvertible {
     public var description: String { kind.rawValue + (note.map { " (\($0))" } ?? "") }
     /// The token of the device, of a broadcast only.
     let device: String?
-    /// The rule that an ignored push breaks; nil when the push breaks a rule about single pushes, or none.
+    /// The rule that the push breaks at the device; nil when the push breaks a rule about single pushes, or none.
     let brokenRule: PushLint.Rule?
 
     init(_ kind: Kind, at time: Int64, _ note: String? = nil) {
@@ -64,7 +64,12 @@ public struct DeliveryEvent: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates the event of a push that a Live Activity on the device ignores.
     init(ignoredAt time: Int64, _ rule: PushLint.Rule, _ note: String) {
-        self.init(.ignored, at: time, note: note, replacedBy: nil, device: nil, brokenRule: rule)
+        self.init(.ignored, at: time, breaking: rule, note)
+    }
+
+    /// Creates the event of a push that breaks a rule at a Live Activity on the device.
+    init(_ kind: Kind, at time: Int64, breaking rule: PushLint.Rule, _ note: String) {
+        self.init(kind, at: time, note: note, replacedBy: nil, device: nil, brokenRule: rule)
     }
 
     /// Creates the event of a push whose place another push has taken.
@@ -121,7 +126,10 @@ public struct DeliveryEvent: Sendable, Hashable, CustomStringConvertible {
 
     /// The finding that the event adds to its push; nil for none.
     var finding: PushLint.Finding? {
-        brokenRule.map { PushLint.Finding($0, ActivityRules.place(of: $0), "ignored: \(note ?? $0.summary)") }
+        brokenRule.map { rule in
+            let text = note ?? rule.summary
+            return PushLint.Finding(rule, ActivityRules.place(of: rule), kind == .ignored ? "ignored: \(text)" : text)
+        }
     }
 
     /// The note without the name of the device; nil when it has nothing else.

@@ -64,17 +64,29 @@ extension SimulatedDevice {
             removalTime = nil
         }
 
-        /// Returns the rule that a change breaks, and the reason; nil for a change that the activity makes.
+        /// Returns whether the activity ignores a push.
         ///
-        /// ActivityKit ignores a push whose timestamp is not newer than that of the content, and every push after the
-        /// end of the activity.
+        /// ActivityKit ignores every push after the end of the activity, and an update whose timestamp is not newer
+        /// than that of the content. Developers report that an end with an old timestamp ends the activity, and that
+        /// its content is shown (Apple forum 776165). Apple does not document that, and documents the opposite for an
+        /// end by the app ("end(_:dismissalPolicy:timestamp:)").
+        func ignores(_ event: ActivityPush.Event, at timestamp: Int64) -> Bool {
+            hasEnded || event != .end && timestamp <= self.timestamp
+        }
+
+        /// Returns the rule that a change breaks, and the reason; nil for none.
         func problem(with change: ActivityChange) -> (PushLint.Rule, String)? {
             guard !hasEnded else { return (PushLint.Rule.activityAfterEnd, "the activity has ended") }
             guard change.timestamp <= timestamp else { return nil }
+            let note = "its timestamp \(change.timestamp) is not after \(timestamp) of the content on screen"
+            guard change.event != .end else {
+                let consequence = "developers report that phones end the activity, which Apple does not document"
+                return (PushLint.Rule.activityEndNotNewer, "\(note): \(consequence)")
+            }
             let rule =
                 change.timestamp < timestamp
                 ? PushLint.Rule.activityTimestampOlder : PushLint.Rule.activityTimestampRepeated
-            return (rule, "its timestamp \(change.timestamp) is not after \(timestamp) of the content on screen")
+            return (rule, note)
         }
     }
 

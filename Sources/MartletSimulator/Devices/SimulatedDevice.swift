@@ -207,8 +207,7 @@ public struct SimulatedDevice: Sendable, Hashable {
         return app.map { "the token is registered for \($0)" }
     }
 
-    /// Applies a push to the Live Activity as ActivityKit does, which ignores a push whose timestamp is not newer than
-    /// that of the content, and every push after the end of the activity.
+    /// Applies a push to the Live Activity as ActivityKit does: see ``Activity/ignores(_:at:)``.
     private mutating func change(_ push: DeliveredPush, _ kind: DeliveryEvent.Kind, at now: Int64) -> DeliveryEvent {
         let change: ActivityChange
         do throws(ActivityPushError) {
@@ -222,10 +221,14 @@ public struct SimulatedDevice: Sendable, Hashable {
         }
         let undecodable = SimulatedDevice.undecodable(push, at: now)
         guard change.event != .start else { return undecodable ?? DeliveryEvent(kind, at: now, "an activity starts") }
-        if let (rule, note) = activity?.problem(with: change) { return DeliveryEvent(ignoredAt: now, rule, note) }
+        let problem = activity?.problem(with: change)
+        if let (rule, note) = problem, activity?.ignores(change.event, at: change.timestamp) == true {
+            return DeliveryEvent(ignoredAt: now, rule, note)
+        }
         if let undecodable { return undecodable }
         apply(change, of: push, at: now)
-        return DeliveryEvent(kind, at: now)
+        guard let (rule, note) = problem else { return DeliveryEvent(kind, at: now) }
+        return DeliveryEvent(kind, at: now, breaking: rule, note)
     }
 
     /// Returns the event of a push whose content the app's types cannot decode; nil for other pushes.

@@ -98,8 +98,7 @@ extension PhoneSystem {
         guard let change = try? ActivityChange(push) else { return .malformed }
         guard change.event != .start else { return .wrongToken }
         guard change.timestamp <= latestTimestamp else { return .timestamp }
-        // The phone drops old updates but no old ends (Apple forum 776165).
-        guard change.event == .end || activities[index].state.problem(with: change) == nil else { return .timestamp }
+        guard !activities[index].state.ignores(change.event, at: change.timestamp) else { return .timestamp }
         // Whether the end of an activity counts is not documented.
         guard !push.isImmediate || change.event == .end || budgets.updates.take(at: now) else { return .budget }
         activities[index].apply(change, of: push, at: phoneTime)

@@ -4,9 +4,14 @@ internal import MartletCore
 
 extension PushLint.Rule {
     static let activityTimestampOlder = PushLint.Rule("activity-timestamp-older", .error, .liveActivity)
-        .when("the timestamp of a Live Activity push is before that of the content on screen")
+        .when("the timestamp of an update of a Live Activity is before that of the content on screen")
     static let activityTimestampRepeated = PushLint.Rule("activity-timestamp-repeated", .error, .liveActivity)
-        .when("the timestamp of a Live Activity push is that of the content on screen")
+        .when("the timestamp of an update of a Live Activity is that of the content on screen")
+    static let activityEndNotNewer = PushLint.Rule("activity-end-not-newer", .warning, .liveActivity)
+        .when(
+            "the timestamp of an end of a Live Activity is not after that of the content on screen; Apple does not"
+                + " document its effect"
+        )
     static let activityAfterEnd = PushLint.Rule("activity-after-end", .error, .liveActivity)
         .when("a push about a Live Activity comes after its end")
     static let activityTokenWrong = PushLint.Rule("activity-token-wrong", .error, .liveActivity)
@@ -18,12 +23,12 @@ extension PushLint.Rule {
         .when("a push for a Live Activity goes to the token of a device")
 }
 
-/// The rules whose violation makes a Live Activity ignore a push, besides those of contracts; ``SimulatedDevice``
-/// applies them.
+/// The rules that ``SimulatedDevice`` applies to a push for a Live Activity, besides those of contracts: the activity
+/// ignores a push that breaks one of them, except `activityEndNotNewer`.
 enum ActivityRules {
     static let all: [PushLint.Rule] = [
-        .activityTimestampOlder, .activityTimestampRepeated, .activityAfterEnd, .activityTokenWrong,
-        .activityDeviceToken,
+        .activityTimestampOlder, .activityTimestampRepeated, .activityEndNotNewer, .activityAfterEnd,
+        .activityTokenWrong, .activityDeviceToken,
     ]
 
     /// Returns the place of a violation of one of these rules, or of a contract.

@@ -30,8 +30,8 @@ enum ContentStateRules {
     ///   - shown: The activity before the push; nil when the simulator does not know it.
     /// - Returns: The findings; none for a push that the device ignores, whatever its content.
     static func findings(for push: ActivityPush, after shown: SimulatedDevice.Activity?) -> [PushLint.Finding] {
-        guard let shown, !shown.hasEnded, push.event != .start, let timestamp = push.timestamp,
-            timestamp > shown.timestamp, let state = push.contentState, state.members != nil,
+        guard let shown, push.event != .start, let timestamp = push.timestamp,
+            !shown.ignores(push.event, at: timestamp), let state = push.contentState, state.members != nil,
             let before = shown.baseline
         else { return [] }
         var findings: [PushLint.Finding] = []
@@ -50,8 +50,8 @@ enum ContentStateRules {
     ///   - shown: The activity before the push; nil when the simulator does not know it.
     /// - Returns: The finding; nil for a push that the device ignores.
     static func repetition(of push: ActivityPush, after shown: SimulatedDevice.Activity?) -> PushLint.Finding? {
-        guard let shown, !shown.hasEnded, push.event == .update, push.hasContentAlone, let timestamp = push.timestamp,
-            timestamp > shown.timestamp, let content = push.contentState, content == shown.content
+        guard let shown, push.event == .update, push.hasContentAlone, let timestamp = push.timestamp,
+            !shown.ignores(push.event, at: timestamp), let content = push.contentState, content == shown.content
         else { return nil }
         let message =
             "content-state is that of push \(shown.source.number), which is on screen: the update changes nothing, and"

@@ -75,7 +75,9 @@ struct PhoneModel {
         switch push.kind {
         case .start: return start(push, at: now, using: &generator)
         case .update, .end:
-            for card in cards where card.isActive && card.isReached(by: push) && push.timestamp > card.timestamp {
+            // Developers report that an end with any timestamp ends the card (Apple forum 776165).
+            for card in cards where card.isActive && card.isReached(by: push) {
+                guard push.kind == .end || push.timestamp > card.timestamp else { continue }
                 guard push.kind == .update, let index = cards.firstIndex(where: { $0.id == card.id }) else {
                     remove(card.id, at: now)
                     continue

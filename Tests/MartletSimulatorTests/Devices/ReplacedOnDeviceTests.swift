@@ -105,6 +105,21 @@ import Testing
         #expect(words(activity(5, "update", 13)).count == 1)
     }
 
+    @Test(arguments: [9, 10])
+    mutating func `an end with an old timestamp ends the activity`(timestamp: Int) {
+        _ = words(activity(1, "update", 10))
+        let end = registry.receive(activity(2, "end", timestamp), at: 0, using: &random)
+        let note =
+            "its timestamp \(timestamp) is not after 10 of the content on screen: developers report that phones end"
+            + " the activity, which Apple does not document"
+        #expect(words(end) == ["1 activity-ended by push 2", "2 delivered \(note)"])
+        let finding = end.last?.1.finding
+        #expect(finding?.rule == "activity-end-not-newer" && finding?.severity == .warning)
+        #expect(finding?.message == note && finding?.place == .payload("/aps/timestamp"))
+        #expect(registry["5d3a"]?.activity?.hasEnded == true && registry["5d3a"]?.traffic.ignored == 0)
+        #expect(words(activity(3, "end", 9)) == ["3 ignored the activity has ended"])
+    }
+
     @Test mutating func `content of a broadcast and of a push replace each other`()
         throws
     {
@@ -132,6 +147,7 @@ import Testing
         let events = [
             DeliveryEvent(.replacedOnDevice, by: 4, at: 7).at(device: "5d3a6a1c8f9a"),
             DeliveryEvent(ignoredAt: 7, .activityAfterEnd, "the activity has ended"),
+            DeliveryEvent(.delivered, at: 7, breaking: .activityEndNotNewer, "its timestamp 9 is not after 10"),
             DeliveryEvent(.released, at: 7, "200"),
         ]
         for event in events { #expect(try DeliveryEvent(APIField(event.json, named: "")) == event) }

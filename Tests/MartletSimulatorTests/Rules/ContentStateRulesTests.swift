@@ -136,6 +136,15 @@ import Testing
         #expect(receive(#"{"n":1}"#).findings.map(\.rule) == ["activity-after-end"])
     }
 
+    @Test mutating func `content of an end with an old timestamp is shown`() {
+        _ = receive(#"{"n":1}"#)
+        let push = receive(#"{"n":"2"}"#, "end", age: 100)
+        #expect(push.findings.map(\.rule) == ["activity-state-type-changed", "activity-end-not-newer"])
+        #expect(push.verdict.kind == .shown, "\(push.verdict)")
+        #expect(push.verdict.text.hasPrefix("Delivered · Live Activity ends · stays for up to 4 hours"))
+        #expect(machine.evaluator.devices[Self.token]?.activity?.contentState == Array(#"{"n":"2"}"#.utf8))
+    }
+
     @Test mutating func `a broadcast is compared with the content of a subscriber`() throws {
         let created = machine.createChannel(for: "com.example.app", storing: .nothing)
         let channel = try #require(created)

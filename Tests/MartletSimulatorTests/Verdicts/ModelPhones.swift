@@ -119,7 +119,8 @@ struct ModelPhones {
             if phones[push.token]?.isDevice == true {
                 return change(push.number, Prediction(kind: "not-shown"))
             }
-            if let before, before.hasEnded || before.timestamp >= timestamp {
+            // Developers report that an end with any timestamp ends the activity (Apple forum 776165).
+            if let before, before.hasEnded || !isEnd && before.timestamp >= timestamp {
                 return change(push.number, Prediction(kind: "not-shown"))
             }
             phones[push.token, default: Phone()].activity = (timestamp, isEnd, push.number)

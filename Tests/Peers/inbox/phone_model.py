@@ -335,9 +335,10 @@ class Apple:
         if activity and event != "start":
             if activity.has_ended:
                 return "the activity has ended"
-            if timestamp < activity.timestamp:
+            # Developers report that an end with any timestamp ends the activity (Apple forum 776165).
+            if event == "update" and timestamp < activity.timestamp:
                 return "older than the content on screen"
-            if timestamp == activity.timestamp:
+            if event == "update" and timestamp == activity.timestamp:
                 return "its timestamp is that of the content on screen"
         app = push.target[0] if push.is_broadcast else push.topic.removesuffix(LIVE)
         # A contract has the required members with their types.
