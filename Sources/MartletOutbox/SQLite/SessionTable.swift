@@ -16,20 +16,6 @@ final class SessionTable {
     private let addResult: Statement
     private let changeState: Statement
 
-    private static func due(at time: String) -> String {
-        "due_at = min(coalesce(due_at, \(time)), \(time)), version = version + 1"
-    }
-
-    /// Stores that an installation is in the audience since a time, `?1`, for a row of an insertion.
-    ///
-    /// - Parameter delay: The time by which a known session is due later if it is not reachable.
-    private static func joining(later delay: String = "0") -> String {
-        """
-        ON CONFLICT (surface, installation) DO UPDATE SET revision = excluded.revision,
-            \(due(at: "?1 + CASE WHEN is_reachable THEN 0 ELSE \(delay) END"))
-        """
-    }
-
     /// Prepares the statements that ends of pushes, and steps, need.
     init(_ database: OutboxDatabase) throws(SQLiteError) {
         self.database = database
@@ -111,6 +97,21 @@ final class SessionTable {
     }
 
     // MARK: Audiences
+
+    private static func due(at time: String) -> String {
+        "due_at = min(coalesce(due_at, \(time)), \(time)), version = version + 1"
+    }
+
+    /// Returns the clause with which an insertion stores that an installation is in the audience since a time, `?1`.
+    ///
+    /// - Parameter delay: The time by which a known session is due later if it is not reachable.
+    /// - Returns: The clause.
+    private static func joining(later delay: String = "0") -> String {
+        """
+        ON CONFLICT (surface, installation) DO UPDATE SET revision = excluded.revision,
+            \(due(at: "?1 + CASE WHEN is_reachable THEN 0 ELSE \(delay) END"))
+        """
+    }
 
     /// Stores a page of a surface; returns false if the surface has another revision or cursor.
     func store(_ page: SurfacePage, at now: Int64) throws(SQLiteError) -> Bool {

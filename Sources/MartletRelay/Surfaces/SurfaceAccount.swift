@@ -59,8 +59,9 @@ private struct DesiredKind {
 }
 
 extension SurfaceSessionState {
-    /// Whether a push can probably show the next change: one to a Live Activity that can be updated, or one of a kind of
-    /// which APNs has accepted a push.
+    /// Whether a push can probably show the next change.
+    ///
+    /// It goes to a Live Activity that can be updated, or is of a kind of which APNs has accepted one.
     var isReachable: Bool {
         switch activity.assumed.phase {
         case .starting, .live, .ending: true
