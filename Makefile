@@ -94,7 +94,7 @@ cost: ## Count the instructions of a push, and compare them with Benchmarks/inst
 	@$(BUILD_BENCH) --product martlet
 	@$(MARTLET_PYTHON) Benchmarks/cost.py $(if $(WRITE),--write)
 
-simulate: ## Run SEEDS simulations with failing servers, or repeat the one of SEED
+simulate: ## Run SEEDS simulations with failing servers, from SEED on, or repeat the one of SEED
 	@Scripts/prerequisites build
 	@$(BUILD) --build-tests
 	@MARTLET_SEED=$(SEED) MARTLET_SEEDS=$(SEEDS) $(RUN_TESTS) --filter SimulationTests

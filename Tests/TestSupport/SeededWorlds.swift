@@ -2,7 +2,9 @@
 
 import Foundation
 
-/// Simulations, each with its own seed: `make simulate SEEDS=n` runs more of them, `SEED=n` repeats one.
+/// Simulations, each with its own seed.
+///
+/// `make simulate SEEDS=n` runs the first of them, `SEED=m SEEDS=n` those from `m` on, and `SEED=m` repeats one.
 package struct SeededWorlds: Sendable {
     /// The time limit in minutes for the requested number of simulations.
     package static let timeLimit = 10 + Int(clamping: requestedCount ?? 0) / 1_000
@@ -23,7 +25,10 @@ package struct SeededWorlds: Sendable {
     ///   - cost: The cost of one in those of other suites; a requested number is divided by it.
     package init(_ name: String, count: UInt64, costing cost: UInt64 = 1) {
         self.name = name
-        seeds = Self.requestedSeed.map { $0...$0 } ?? 1...(Self.requestedCount.map { max(1, $0 / cost) } ?? count)
+        let first = Self.requestedSeed ?? 1
+        let requested = Self.requestedCount.map { max(1, $0 / cost) }
+        let count = requested ?? (Self.requestedSeed == nil ? count : 1)
+        seeds = first...(first + min(count - 1, .max - first))
     }
 
     /// Runs each simulation and returns the violated rules.
@@ -77,7 +82,7 @@ package struct SeededWorlds: Sendable {
 
     private func report(_ seed: UInt64, since start: ContinuousClock.Instant, _ failedCount: Int) {
         let seconds = (ContinuousClock.now - start) / .seconds(1)
-        let rate = Double(seed) / max(seconds, 0.001)
+        let rate = Double(seed - seeds.lowerBound + 1) / max(seconds, 0.001)
         let left = Int(Double(seeds.upperBound - seed) / max(rate, 0.001))
         write(
             "\(name): \(seed) of \(seeds.upperBound), \(Int(rate)) per second, \(left) s left, \(failedCount) failed"
