@@ -66,6 +66,7 @@ package struct Connection: ~Copyable {
     private static let settings = martlet_sqlite3_leave_memory_uncounted()
 
     private let raw: OpaquePointer
+    private let cache = StatementCache()
     /// The path of the empty log that SQLite has created for a file that is only read; empty for none.
     private var createdLog: String
 
@@ -89,6 +90,7 @@ package struct Connection: ~Copyable {
     deinit {
         // Before the file is unlocked, because another process may use the log then.
         if !createdLog.isEmpty { unlink(createdLog) }
+        cache.close()
         // SQLite keeps the database open until the remaining statements are finalized.
         sqlite3_close_v2(raw)
     }
@@ -185,6 +187,11 @@ package struct Connection: ~Copyable {
     /// - Returns: The statement. It keeps the file open as long as it exists, even after the connection is destroyed.
     /// - Throws: ``SQLiteError`` for invalid SQL, and for text that is not exactly one statement.
     package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+        if let known = cache.take(sql) { return Statement(adopting: known, sql, from: cache) }
+        return Statement(adopting: try compile(sql), sql, from: cache)
+    }
+
+    private func compile(_ sql: String) throws(SQLiteError) -> OpaquePointer {
         var statement: OpaquePointer?
         var hasMore = false
         var sql = sql
@@ -201,9 +208,11 @@ package struct Connection: ~Copyable {
         }
         guard status == SQLITE_OK else { throw SQLiteError(status, on: raw, during: "cannot prepare SQL") }
         guard let statement else { throw SQLiteError(SQLITE_MISUSE, "there is no statement in the SQL") }
-        let prepared = Statement(adopting: statement)
-        guard !hasMore else { throw SQLiteError(SQLITE_MISUSE, "there is more than one statement in the SQL") }
-        return prepared
+        guard !hasMore else {
+            sqlite3_finalize(statement)
+            throw SQLiteError(SQLITE_MISUSE, "there is more than one statement in the SQL")
+        }
+        return statement
     }
 
     /// Runs a body in a transaction: either all of its changes are stored or none.

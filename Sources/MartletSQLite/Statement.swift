@@ -2,19 +2,23 @@
 
 internal import CMartletSQLite
 
-/// A prepared statement, finalized when the value is destroyed.
+/// A prepared statement, which its connection keeps for the next use of the same SQL when the value is destroyed.
 ///
 /// Parameters are counted from 1 and columns from 0, as in SQLite. A bound value stays until another is bound.
 package struct Statement: ~Copyable {
     private let raw: OpaquePointer
+    private let sql: String
+    private let cache: StatementCache
 
-    /// Creates a value that owns a prepared statement.
-    init(adopting raw: OpaquePointer) {
+    /// Creates a value that owns a prepared statement, and returns it to a cache.
+    init(adopting raw: OpaquePointer, _ sql: String, from cache: StatementCache) {
         self.raw = raw
+        self.sql = sql
+        self.cache = cache
     }
 
     deinit {
-        sqlite3_finalize(raw)
+        cache.add(raw, sql)
     }
 
     // MARK: Parameters

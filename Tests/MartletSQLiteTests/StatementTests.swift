@@ -141,6 +141,38 @@ import Testing
         #expect(first == 1)
     }
 
+    @Test func `a statement that is prepared again is as a new one`() throws {
+        let connection = try openTable()
+        try connection.execute("INSERT INTO value (id, value) VALUES (1, 'a'), (2, 'b')")
+        let sql = "SELECT id, value, ? FROM value ORDER BY id"
+        for _ in 1...2 {
+            let select = try connection.prepare(sql)
+            let hasRow = try select.step()
+            let isFirst = hasRow && select.integer(at: 0) == 1 && select.isNull(at: 2)
+            // Both are destroyed before their last rows.
+            let other = try connection.prepare(sql)
+            try other.bind("bound", at: 1)
+            let hasOther = try other.step()
+            let isFirstOfOther = hasOther && other.integer(at: 0) == 1 && other.text(at: 2) == "bound"
+            #expect(isFirst && isFirstOfOther)
+        }
+        try connection.execute("DROP TABLE value; CREATE TABLE value (id, value); INSERT INTO value VALUES (7, 8)")
+        let select = try connection.prepare(sql)
+        let hasRow = try select.step()
+        let isNew = hasRow && select.integer(at: 0) == 7 && select.integer(at: 1) == 8
+        #expect(isNew)
+    }
+
+    @Test func `statements of many texts are prepared`() throws {
+        let connection = try openTable()
+        for number in 1...1_000 {
+            let select = try connection.prepare("SELECT \(number)")
+            let hasRow = try select.step()
+            let isRight = hasRow && select.integer(at: 0) == number
+            #expect(isRight)
+        }
+    }
+
     @Test func `a statement may outlive its connection`() throws {
         let statement: Statement
         do {
