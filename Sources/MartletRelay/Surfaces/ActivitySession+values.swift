@@ -83,6 +83,8 @@ extension ActivitySession {
         case noDeviceToken = "no-device-token"
         /// The notification exceeded the limit of alerts, or was cancelled.
         case notSent = "not-sent"
+        /// The content is not urgent, so that no notification is sent in place of the Live Activity.
+        case notUrgent = "not-urgent"
     }
 
     /// A start that is not repeated with the same content.

@@ -20,15 +20,15 @@ struct SurfaceAccount: Sendable, Hashable {
         case broadcast
         /// The newest content was not sent yet.
         case outdated
-        /// The end of the Live Activity is being sent.
+        /// The end of the Live Activity is being sent, or APNs accepted it and the app has not reported it.
         case ending
     }
 
     let kind: SurfaceKind
     /// Whether broadcasts on a channel update the Live Activity.
     var usesChannel = false
-    /// The revision that the phone shall show; nil for none.
-    let desiredRevision: Int64?
+    /// The revision that the phone shall show; nil for none, and for a notification in place of a Live Activity.
+    var desiredRevision: Int64?
     /// The revision that the phone is assumed to show, of which APNs accepted the push; nil if it is not known.
     var shownRevision: Int64?
     /// The time since which it is assumed to do so, and for an unconfirmed start that of its acceptance, in
@@ -93,19 +93,32 @@ extension SurfaceSessionState {
             desired[.liveActivity]?.attributes = content.attributes
         }
         return SurfaceKind.allCases.compactMap { kind in
-            if kind == .liveActivity { return activityAccount(desired[kind], broadcast) }
+            if kind == .liveActivity {
+                return activityAccount(desired[kind], isWithdrawn: content == nil, broadcast)
+            }
+            if let desired = desired[kind] { return account(of: kind, desired) }
             // A notification in place of a Live Activity has an account once it was sent.
-            guard desired[kind] != nil || sent[kind.rawValue] != nil else { return nil }
-            return account(of: kind, desired[kind])
+            guard sent[kind.rawValue] != nil else { return nil }
+            guard kind == .notification, let content else { return account(of: kind, nil) }
+            return replacementAccount(content, last)
         }
     }
 
-    private func activityAccount(_ desired: DesiredKind?, _ broadcast: PushStatus?) -> SurfaceAccount? {
+    private func activityAccount(
+        _ desired: DesiredKind?,
+        isWithdrawn: Bool,
+        _ broadcast: PushStatus?
+    ) -> SurfaceAccount? {
         var account = SurfaceAccount(kind: .liveActivity, desiredRevision: desired?.revision, state: .absent)
         switch activity.assumed.phase {
         case .none:
-            guard desired != nil else { return nil }
-            account.reason = activity.absence
+            guard desired == nil else {
+                account.reason = activity.absence
+                break
+            }
+            // The session is kept as long as a card may be on the phone.
+            guard isWithdrawn, activity.lastTimestamp > 0 else { return nil }
+            account.state = .ending
         case .starting(let start, _):
             account.usesChannel = start.channel != nil
             account.state = .sending
@@ -166,6 +179,21 @@ extension SurfaceSessionState {
         guard let desired, desired.isShown(by: Int64(card.shown)) else { return }
         account.state = .current
         account.shownRevision = desired.revision
+    }
+
+    /// Returns the account of the notification in place of the Live Activity, which nothing updates while the phone can
+    /// show the Live Activity.
+    private func replacementAccount(_ content: SurfaceContent, _ last: ContentChange) -> SurfaceAccount {
+        switch activity.assumed.phase {
+        case .none: break
+        case .unconfirmed(let start) where start.channel == nil: break
+        case .starting, .unconfirmed, .live, .ending: return account(of: .notification, nil)
+        }
+        let change = content.change(of: .notification, until: last)
+        var account = account(of: .notification, DesiredKind(revision: last.revision, change: change))
+        account.desiredRevision = nil
+        if account.state == .outdated, account.reason == nil, !content.isUrgent { account.reason = .notUrgent }
+        return account
     }
 
     private func account(of kind: SurfaceKind, _ desired: DesiredKind?) -> SurfaceAccount {

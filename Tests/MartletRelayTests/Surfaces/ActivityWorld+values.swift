@@ -89,7 +89,7 @@ extension ActivitySession.Absence {
         case .notAllowed: !phone.isAllowed
         case .declined, .startBudgetSpent, .neverConfirmed: !phone.cards.contains(where: \.isActive)
         case .endedWithoutReport, .noStartToken, .attributesFixed, .refused, .alertsNotAllowed, .noDeviceToken,
-            .notSent:
+            .notSent, .notUrgent:
             false
         }
     }

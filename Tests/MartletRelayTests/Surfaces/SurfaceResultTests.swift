@@ -124,4 +124,39 @@ struct SurfaceResultTests {
         try bench.settle()
         #expect(bench.state.isReachable, "the token is in use")
     }
+
+    // MARK: Accounts
+
+    @Test func `a notification in place of a Live Activity is outdated after a change that none followed`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.report([.allowed(false)])
+        try bench.stored.add(.device, "device", at: bench.now)
+        bench.show(.activity(1, isUrgent: true))
+        try bench.settle()
+        let sent = try bench.account(.notification)
+        #expect(sent.state == .current && sent.shownRevision == 1 && sent.desiredRevision == nil)
+        bench.show(.activity(2))
+        let later = try bench.account(.notification)
+        #expect(later.state == .outdated && later.reason == .notUrgent && later.shownRevision == 1)
+        try bench.stored.unregister(ReportedInstallation.token("device"), since: bench.now)
+        bench.show(.activity(3, isUrgent: true))
+        let last = try bench.account(.notification)
+        #expect(last.state == .outdated && last.reason == .noDeviceToken && last.shownRevision == 1)
+        // The Live Activity shows the state instead.
+        try bench.report([.allowed(true), .startToken("start")])
+        #expect(try bench.account(.liveActivity).state == .sending)
+        #expect(try bench.account(.notification).reason == nil)
+    }
+
+    @Test func `a card is ending until the app has reported its end`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive()
+        bench.show(nil)
+        #expect(try bench.account(.liveActivity).state == .ending)
+        try bench.settle()
+        #expect(try bench.account(.liveActivity).state == .ending, "a phone that is offline shows the card")
+        bench.now += 5
+        try bench.report([.cards([])])
+        #expect(bench.plan.isFinished)
+    }
 }
