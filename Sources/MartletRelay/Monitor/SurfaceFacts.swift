@@ -46,13 +46,13 @@ extension StatusFacts {
             problems > 0 ? problems.counted("problem") : nil,
         ].compactMap(\.self).joined(separator: ", ")
         guard times.count > 0 else {
-            return StatusFigure(name: "Staleness", value: "–", note: "no push of a surface in 5 min; \(numbers)")
+            return StatusFigure(name: "Staleness", value: "–", note: "no update to Apple in 5 min; \(numbers)")
         }
         let (median, longest) = (StatusText.shortDuration(times.quantile(0.5)), StatusText.shortDuration(times.longest))
         return StatusFigure(
             name: "Staleness",
             value: StatusText.shortDuration(times.quantile(0.95)),
-            note: "p95 of 5 min, p50 \(median), maximum \(longest); \(numbers)",
+            note: "updates to Apple: p95 of 5 min, p50 \(median), maximum \(longest); \(numbers)",
             tone: surfaces.contains { $0.problemSince(at: now) != nil } ? .warning : .normal
         )
     }
