@@ -90,9 +90,9 @@ import Testing
         #expect(run.text.contains("\np-2"), "\(run.text)")
         let whole = try await self.run(words, answer: surface)
         #expect(whole.status == 0 && whole.errorOutput.isEmpty, "\(whole.errorOutput)")
-        let user = surface.replacing(#""p-1","#, with: #""p-1","user":"anna","#)
+        let user = surface.replacing(#""p-1","#, with: #""p-1","user":"anna\u202e","#)
         let named = try await self.run(words, answer: user)
-        #expect(named.text.contains("\nanna  p-1           liveActivity  absent"), "\(named.text)")
+        #expect(named.text.contains("\nanna\\u202e  p-1           liveActivity  absent"), "\(named.text)")
     }
 
     @Test func `a list is read in pages of at most 200 until its limit`() async throws {

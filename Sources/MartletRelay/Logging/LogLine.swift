@@ -18,22 +18,7 @@ struct LogLine {
             case .logfmt: LogLine.pairs(members)
             case .plain: plain
             }
-        return LogLine.escaped(text)
-    }
-
-    /// Escapes the characters of a line that control a terminal or the direction of text, as JSON escapes them.
-    private static func escaped(_ line: String) -> String {
-        guard line.unicodeScalars.contains(where: \.isControlInLog) else { return line }
-        var text = ""
-        for scalar in line.unicodeScalars {
-            guard scalar.isControlInLog else {
-                text.unicodeScalars.append(scalar)
-                continue
-            }
-            let digits = String(scalar.value, radix: 16)
-            text += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-        }
-        return text
+        return text.withoutControls
     }
 
     private var members: [JSONValue.Member] {
@@ -63,18 +48,8 @@ struct LogLine {
     private static func quoted(_ value: JSONValue) -> String {
         let encoded = String(decoding: value.encoded(), as: UTF8.self)
         guard let text = value.stringValue else { return encoded }
-        let isPlain = text.unicodeScalars.allSatisfy { $0 > " " && $0 != "\"" && $0 != "=" && !$0.isControlInLog }
+        let isPlain = text.unicodeScalars.allSatisfy { $0 > " " && $0 != "\"" && $0 != "=" && !$0.isControl }
         return isPlain && !text.isEmpty ? text : encoded
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether the character is a control character, ends a line, or changes the direction of text.
-    fileprivate var isControlInLog: Bool {
-        switch value {
-        case 0..<0x20, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
-        }
     }
 }
 
