@@ -66,7 +66,7 @@ package struct Connection: ~Copyable {
     private static let settings = martlet_sqlite3_leave_memory_uncounted()
 
     private let raw: OpaquePointer
-    private let cache = StatementCache()
+    private let cache: StatementCache
     /// The path of the empty log that SQLite has created for a file that is only read; empty for none.
     private var createdLog: String
 
@@ -84,6 +84,7 @@ package struct Connection: ~Copyable {
     /// Creates a connection that owns an open database handle.
     private init(adopting raw: OpaquePointer) {
         self.raw = raw
+        cache = StatementCache()
         createdLog = ""
     }
 
