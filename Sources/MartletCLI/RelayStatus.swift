@@ -189,7 +189,7 @@ extension JSONValue {
     /// A scalar, or a list of scalars, as text.
     var shown: String {
         if let elements { return elements.map(\.shown).joined(separator: ", ") }
-        return (stringValue ?? String(decoding: encoded(), as: UTF8.self)).withoutControls
+        return (stringValue ?? String(decoding: encoded(), as: UTF8.self)).escapingControls
     }
 
     func cell(_ name: String) -> Table.Cell { Table.Cell(self[name]?.shown ?? "") }

@@ -106,18 +106,18 @@ private struct SurfaceList: Sendable {
     /// The installations as a table, with a row for each kind of a surface on each installation.
     var installationTable: String {
         // A key without the scope installations is not shown the users.
-        let names = entries.contains { $0["user"] != nil } ? ["user", "installation"] : ["installation"]
+        let places = entries.contains { $0["user"] != nil } ? ["user", "installation"] : ["installation"]
         var table = Table(
-            names.map { Table.Column($0) } + [
+            places.map { Table.Column($0) } + [
                 "kind", "state", Table.Column("desired", isNumeric: true), Table.Column("assumed", isNumeric: true),
                 "since", "reason",
             ]
         )
         for installation in entries {
-            let phone = names.map { installation.cell($0) }
+            let place = places.map { installation.cell($0) }
             let kinds = installation["kinds"]?.members ?? []
             // A phone of a withdrawn surface may have nothing of it.
-            if kinds.isEmpty { table.add(phone) }
+            if kinds.isEmpty { table.add(place) }
             for kind in kinds {
                 let account = kind.value
                 let since = account["since"] == nil ? "" : account.time("since")
@@ -126,7 +126,7 @@ private struct SurfaceList: Sendable {
                     Table.Cell(kind.name), account.cell("state"), account.cell("desired-revision"),
                     account.cell("assumed-revision"), Table.Cell(since), Table.Cell(reason.joined(separator: ": ")),
                 ]
-                table.add(phone + state)
+                table.add(place + state)
             }
         }
         return table.text(for: .output)

@@ -11,9 +11,9 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The text of one line, in which the characters that control a terminal or the direction of text are escaped as in
-    /// JSON.
-    package var withoutControls: String {
+    /// The text as one line, in which the characters that control a terminal or the direction of text are escaped as
+    /// JSON escapes them.
+    package var escapingControls: String {
         guard unicodeScalars.contains(where: \.isControl) else { return self }
         var text = ""
         for scalar in unicodeScalars {

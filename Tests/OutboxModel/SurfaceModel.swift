@@ -215,7 +215,7 @@ struct SurfaceModel: Sendable {
         guard let index else { return false }
         surfaces[index].cursor = page.next
         for installation in installations {
-            join(surfaces[index], installation, at: now, later: page.isOneOfSeveral ? SurfacePage.delay : 0)
+            join(surfaces[index], installation, at: now, later: page.isOneOfSeveral ? SurfacePage.unreachableDelay : 0)
             if events[installation] != nil { record(installation) }
         }
         if page.next == nil {

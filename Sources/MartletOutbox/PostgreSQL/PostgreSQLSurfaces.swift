@@ -280,7 +280,7 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
                 .integers(pages.map(\.surface)), .integers(pages.map(\.revision)), .integers(pages.map(\.cursor)),
                 .integers(pages.map(\.next)), .integers(installations.map(\.place)),
                 .integers(installations.map(\.number)), .integer(now),
-                .integers(pages.filter(\.isOneOfSeveral).map(\.surface)), .integer(SurfacePage.delay),
+                .integers(pages.filter(\.isOneOfSeveral).map(\.surface)), .integer(SurfacePage.unreachableDelay),
             ]
         ) { rows in Set(rows.all.map { $0.integer(at: 0) }) }
         return pages.indices.map { stored.contains(Int64($0 + 1)) }

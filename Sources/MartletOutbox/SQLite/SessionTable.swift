@@ -132,7 +132,7 @@ final class SessionTable {
             SELECT installation, app FROM installation_event WHERE installation = ?
             """
         )
-        let delay = page.isOneOfSeveral ? SurfacePage.delay : 0
+        let delay = page.isOneOfSeveral ? SurfacePage.unreachableDelay : 0
         for installation in page.installations {
             try session.run(with: now, page.surface, page.revision, installation, delay)
             try event.run(with: installation)

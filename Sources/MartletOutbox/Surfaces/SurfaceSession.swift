@@ -200,7 +200,7 @@ package struct SurfacePage: Sendable, Hashable {
 
     /// The time by which a session with ``SessionStep/isReachable`` false is due later than others, in milliseconds, if
     /// the surface has several pages: the phones that can show the change do not wait for those that cannot.
-    package static let delay: Int64 = 5_000
+    package static let unreachableDelay: Int64 = 5_000
 
     /// Whether the surface has several pages.
     package var isOneOfSeveral: Bool { cursor > 0 || next != nil }

@@ -161,7 +161,7 @@ package protocol SurfaceStore: Sendable {
     func unfinishedSurfaces(limit: Int) async throws(OutboxError) -> [StoredSurface]
 
     /// Stores pages of surfaces in one transaction: each installation that exists gets a session with the revision,
-    /// which is due, of a large surface after ``SurfacePage/delay`` if it is known not to be reachable.
+    /// which is due, of a large surface after ``SurfacePage/unreachableDelay`` if it is known not to be reachable.
     ///
     /// After the last page, the sessions of installations that no page has named with the revision get the revision 0
     /// and are due, too: they have left the audience. If there are very many, the surface keeps a cursor, so that an

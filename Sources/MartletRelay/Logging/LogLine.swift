@@ -18,7 +18,7 @@ struct LogLine {
             case .logfmt: LogLine.pairs(members)
             case .plain: plain
             }
-        return text.withoutControls
+        return text.escapingControls
     }
 
     private var members: [JSONValue.Member] {

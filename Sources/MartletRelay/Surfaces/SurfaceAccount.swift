@@ -59,17 +59,6 @@ private struct DesiredKind {
 }
 
 extension SurfaceSessionState {
-    /// Whether a push can probably show the next change.
-    ///
-    /// It goes to a Live Activity that can be updated, or is of a kind of which APNs has accepted one.
-    var isReachable: Bool {
-        switch activity.assumed.phase {
-        case .starting, .live, .ending: true
-        case .unconfirmed(let start) where start.channel != nil: true
-        case .none, .unconfirmed: !pending.isEmpty || sent.values.contains { $0.acceptedAt > 0 }
-        }
-    }
-
     /// Returns the accounts of the kinds that the surface has, or that may be on the phone.
     ///
     /// - Parameters:
@@ -94,7 +83,9 @@ extension SurfaceSessionState {
         }
         return SurfaceKind.allCases.compactMap { kind in
             if kind == .liveActivity {
-                return activityAccount(desired[kind], isWithdrawn: content == nil, broadcast)
+                // A surface that cannot be read has no content, either, and nothing is withdrawn.
+                let isWithdrawn = content == nil && activity.desired == nil
+                return activityAccount(desired[kind], isWithdrawn: isWithdrawn, broadcast)
             }
             if let desired = desired[kind] { return account(of: kind, desired) }
             // A notification in place of a Live Activity has an account once it was sent.
@@ -192,7 +183,12 @@ extension SurfaceSessionState {
         let change = content.change(of: .notification, until: last)
         var account = account(of: .notification, DesiredKind(revision: last.revision, change: change))
         account.desiredRevision = nil
-        if account.state == .outdated, account.reason == nil, !content.isUrgent { account.reason = .notUrgent }
+        guard account.state == .outdated, account.reason == nil else { return account }
+        if activity.absence == .declined {
+            account.reason = .declined
+        } else if !content.isUrgent {
+            account.reason = .notUrgent
+        }
         return account
     }
 

@@ -331,3 +331,16 @@ extension DueSession {
     /// The half of a round that has the session, 0 or 1: one has all sessions of an installation, which share a budget.
     fileprivate var half: Int { Int(installation.number & 1) }
 }
+
+extension SurfaceSessionState {
+    /// Whether a push can probably show the next change.
+    ///
+    /// It goes to a Live Activity that can be updated, or is of a kind of which APNs has accepted one.
+    var isReachable: Bool {
+        switch activity.assumed.phase {
+        case .starting, .live, .ending: true
+        case .unconfirmed(let start) where start.channel != nil: true
+        case .none, .unconfirmed: !pending.isEmpty || sent.values.contains { $0.acceptedAt > 0 }
+        }
+    }
+}

@@ -376,7 +376,7 @@ import Testing
         #expect(try await surfaces.store(first, at: 20))
         #expect(try await surfaces.finish(changed, on: [phones[2]], at: 30))
         let dueAt = try await surfaces.sessions(of: changed).map(\.session.dueAt)
-        #expect(dueAt == [20 + SurfacePage.delay, 20, 30])
+        #expect(dueAt == [20 + SurfacePage.unreachableDelay, 20, 30])
         // A surface with one page is a small one.
         try await surfaces.rest()
         let unreachable = try await surfaces.sessions(of: changed)[0]

@@ -156,7 +156,33 @@ struct SurfaceResultTests {
         try bench.settle()
         #expect(try bench.account(.liveActivity).state == .ending, "a phone that is offline shows the card")
         bench.now += 5
-        try bench.report([.cards([])])
+        try bench.report([.gone("card", .app)])
         #expect(bench.plan.isFinished)
+    }
+
+    @Test func `nothing is ending on a phone whose surface cannot be read`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive()
+        bench.now += 10
+        try bench.report([.gone("card", .user)])
+        #expect(try bench.account(.liveActivity).state == .absent)
+        #expect(bench.state.account(of: nil, changedBy: bench.last).isEmpty)
+    }
+
+    @Test func `no notification follows one after the user has removed the Live Activity`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.report([.allowed(false)])
+        try bench.stored.add(.device, "device", at: bench.now)
+        bench.show(.activity(1, isUrgent: true))
+        try bench.settle()
+        try bench.report([.allowed(true), .startToken("start")])
+        try bench.settle()
+        bench.now += 10
+        try bench.report([bench.card("update")])
+        bench.now += 10
+        try bench.report([.gone("card", .user)])
+        bench.show(.activity(2, isUrgent: true))
+        let account = try bench.account(.notification)
+        #expect(account.state == .outdated && account.reason == .declined)
     }
 }
