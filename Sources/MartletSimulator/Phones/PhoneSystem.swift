@@ -27,6 +27,8 @@ struct PhoneSystem: Sendable {
     var activityCount = 0
     var notifications = ShownNotifications()
     var budgets: PhoneBudgets
+    /// The broadcasts that APNs stores for activities that start later.
+    var storedBroadcasts: [ChannelID: DeliveredPush] = [:]
     var agenda = PhoneAgenda()
     var reports: ReportQueue
     /// The ends of activities that the app has not reported.

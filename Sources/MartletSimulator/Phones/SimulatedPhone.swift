@@ -122,7 +122,8 @@ public struct SimulatedPhone: Sendable {
     /// Takes a broadcast that APNs has accepted, and delivers it to the activities on its channel, or stores it while
     /// the phone is offline, unless its expiration is 0.
     ///
-    /// A phone without an active activity on the channel ignores it, and does not count it.
+    /// A phone without an active activity on the channel does not count it: APNs keeps it, unless its expiration is 0,
+    /// for an activity that starts on the channel before it expires.
     ///
     /// - Parameters:
     ///   - payload: The payload.
@@ -131,19 +132,19 @@ public struct SimulatedPhone: Sendable {
     ///   - date: The time of the broadcast, to which the phone advances first.
     public mutating func receive(_ payload: [UInt8], headers: PushHeaders, on channel: ChannelID, at date: Date) {
         advance(to: date)
+        let push = DeliveredPush(
+            number: system.account.pushes + 1,
+            to: nil,
+            channel: channel,
+            slot: channel.rawValue,
+            headers: headers,
+            payload: try? JSONReader.readPayload(payload),
+            at: system.now
+        )
+        if push.expiration != 0 { system.storedBroadcasts[channel] = push }
         guard !system.activities.listeners(on: channel).isEmpty else { return }
         system.account.count(.accepted, isTokenValid: true)
-        deliver(
-            DeliveredPush(
-                number: system.account.pushes,
-                to: nil,
-                channel: channel,
-                slot: channel.rawValue,
-                headers: headers,
-                payload: try? JSONReader.readPayload(payload),
-                at: system.now
-            )
-        )
+        deliver(push)
     }
 
     /// Delivers a push that waits in the account, or stores it while the phone is offline.

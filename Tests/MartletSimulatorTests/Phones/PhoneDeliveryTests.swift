@@ -159,6 +159,21 @@ import Testing
         #expect(bench.phone.cards.map(\.surface) == ["order-2"])
     }
 
+    @Test func `an activity that joins a channel gets the stored broadcast if that is newer`() {
+        var bench = PhoneBench()
+        bench.broadcast(["n": 1], on: "b2xk", expiration: seconds(bench.now) + 600)
+        bench.start("order-1", ["n": 2], channel: "b2xk")
+        bench.handle(.setOnline(false))
+        bench.start("order-2", ["n": 3], channel: "bmV3")
+        bench.broadcast(["n": 4], on: "bmV3", expiration: seconds(bench.now) + 600)
+        bench.broadcast(["n": 5], on: "bmV3")
+        #expect(bench.phone.account.pushes == 2)
+        bench.handle(.setOnline(true))
+        bench.wait(60)
+        #expect(bench.contents == [["n": 2], ["n": 4]])
+        #expect(bench.phone.account.effective == 3 && bench.phone.account.pushes == 3)
+    }
+
     @Test func `an offline phone gets a broadcast that is stored`() {
         var bench = PhoneBench()
         bench.start(channel: "Y2hhbm5lbA==")
