@@ -4,6 +4,12 @@ internal import MartletCore
 internal import MartletHTTPServer
 internal import MartletOutbox
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// A broadcast channel of an app, on which one broadcast updates the Live Activities of a surface on many phones.
 ///
 /// A phone joins it with the start of a Live Activity, which has no update token then.
@@ -57,7 +63,9 @@ extension SurfaceChannel {
             let found = ShownValue.quoted(channel.bundleID ?? "")
             throw field["bundle-id"].error("must be \(names), a bundle identifier of the app (found \(found))")
         }
-        guard PushLint.firstRefusal(app: bundleID, channel: id.rawValue, needsChannel: true) != APNsReason.badChannelID
+        // In one form alone, so that no two surfaces have the channel.
+        guard Data(base64Encoded: id.rawValue)?.base64EncodedString() == id.rawValue,
+            PushLint.firstRefusal(app: bundleID, channel: id.rawValue, needsChannel: true) != APNsReason.badChannelID
         else {
             let found = ShownValue.quoted(id.rawValue)
             throw field["id"].error("must be the base64 text that Apple has returned for the channel (found \(found))")

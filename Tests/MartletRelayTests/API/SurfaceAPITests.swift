@@ -134,6 +134,7 @@ import Testing
                 body(more: #","channel":{"id":"no base64"}"#), "/channel/id",
                 #"must be the base64 text that Apple has returned for the channel (found \"no base64\")"#
             ),
+            (body(more: #","channel":{"id":"YR=="}"#), "/channel/id", "must be the base64 text"),
             (
                 body(more: #","channel":{"id":"YQ==","environment":"development"}"#), "/channel/environment",
                 #"must be production, for which the app is configured (found \"development\")"#
