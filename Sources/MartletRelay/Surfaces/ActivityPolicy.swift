@@ -14,6 +14,10 @@ struct ActivityPolicy: Sendable, Hashable {
     var restartAfter: Int64 = 27_000
     /// The minimum interval between updates that are not urgent.
     var updateInterval: Int64 = 15
+    /// The minimum interval between urgent updates.
+    ///
+    /// Timestamps are whole seconds and rise with each update: without an interval they would run ahead of the clock.
+    var urgentInterval: Int64 = 1
     /// The time after an update from which the card is marked as outdated.
     var staleAfter: Int64 = 7_200
     /// The lead with which the content is sent again before it is outdated.

@@ -5,8 +5,8 @@ extension ActivitySession {
     func broadcastTime(on channel: SurfaceChannel, of start: AssumedActivity.Start) -> Int64? {
         guard let state = desired ?? withdrawal else { return nil }
         if let last = lastAge(of: state, on: channel, start) { return state.broadcastTime(after: last, to: start) }
-        guard !state.isUrgent, desired != nil, let broadcast, broadcast.channel == channel else { return 0 }
-        return broadcast.sentAt + policy.updateInterval
+        guard desired != nil, let broadcast, broadcast.channel == channel else { return 0 }
+        return broadcast.sentAt + (state.isUrgent ? policy.urgentInterval : policy.updateInterval)
     }
 
     /// The age of a state at which it was broadcast last, as which the start of a card with the state counts, too; nil

@@ -261,13 +261,13 @@ struct ActivitySession: Sendable, Hashable {
         return [.end(request, card.sentTo, timestamp: nextTimestamp(at: now))]
     }
 
-    /// The time of the next update: of new content at once when it is urgent and otherwise after the interval, and of
-    /// content that is shown or being sent before it is marked as outdated.
+    /// The time of the next update: of new content after the interval, and of content that is shown or being sent before
+    /// it is marked as outdated.
     private func updateTime(of card: AssumedActivity.Card, _ desired: Desired) -> Int64 {
         guard card.lacks(desired), card.request == nil else {
             return card.sentAt + policy.staleAfter - policy.refreshLead
         }
-        return desired.isUrgent ? card.sentAt : card.sentAt + policy.updateInterval
+        return card.sentAt + (desired.isUrgent ? policy.urgentInterval : policy.updateInterval)
     }
 
     /// The time at which a card is replaced, because the system will end it; nil if it cannot be.

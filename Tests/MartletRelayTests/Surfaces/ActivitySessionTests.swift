@@ -116,6 +116,9 @@ struct ActivitySessionTests {
         #expect(bench.desire(3, isUrgent: true) == [.cancel(first)])
         #expect(bench.actions() == [])
         bench.settle(first, .accepted)
+        #expect(bench.actions() == [])
+        #expect(bench.session.nextTime(after: bench.now) == bench.now + 1)
+        bench.now += 1
         guard case .update(_, _, let urgent)? = bench.actions().first else {
             Issue.record("no urgent update")
             return
@@ -124,11 +127,27 @@ struct ActivitySessionTests {
         #expect(urgent.timestamp > later.timestamp)
     }
 
+    @Test func `timestamps are never ahead of the clock, however often a surface changes`() {
+        var bench = Bench(startToken: start)
+        bench.goLive(with: update)
+        var timestamps: [Int64] = []
+        for generation in 2...40 {
+            if case .update(let request, _, let update)? = bench.desire(generation, isUrgent: true).first {
+                #expect(update.timestamp <= bench.now)
+                timestamps.append(update.timestamp)
+                bench.settle(request, .accepted)
+            }
+            if generation.isMultiple(of: 10) { bench.now += 1 }
+        }
+        #expect(timestamps.count == 4 && timestamps == Array(Set(timestamps)).sorted())
+    }
+
     @Test func `urgent changes beyond the budget are sent with priority 5`() {
         var bench = Bench(startToken: start)
         bench.goLive(with: update)
         var priorities: [Int] = []
         for generation in 2...14 {
+            bench.now += 1
             guard case .update(let request, _, let update)? = bench.desire(generation, isUrgent: true).first else {
                 continue
             }
