@@ -26,10 +26,6 @@ struct SurfaceModel: Sendable {
 
     func surface(_ number: Int64) -> StoredSurface? { surfaces.first { $0.number == number } }
 
-    private func hasShown(of app: String) -> Bool {
-        surfaces.contains { $0.surface.app == app && $0.withdrawnAt == nil }
-    }
-
     mutating func put(
         _ surface: Surface,
         if condition: SurfacePrecondition,
@@ -179,20 +175,24 @@ struct SurfaceModel: Sendable {
         sessions[index].version += 1
     }
 
+    private mutating func addSession(of surface: Int64, on installation: Int64, revision: Int64, at now: Int64) {
+        lastSession += 1
+        sessions.append(
+            StoredSession(
+                number: lastSession,
+                surface: surface,
+                installation: installation,
+                revision: revision,
+                dueAt: now
+            )
+        )
+    }
+
     /// Stores that an installation is in the audience of a surface.
     private mutating func join(_ surface: StoredSurface, _ installation: Int64, at now: Int64, later delay: Int64 = 0) {
         let index = sessions.firstIndex { $0.surface == surface.number && $0.installation == installation }
         guard let index else {
-            lastSession += 1
-            sessions.append(
-                StoredSession(
-                    number: lastSession,
-                    surface: surface.number,
-                    installation: installation,
-                    revision: surface.revision,
-                    dueAt: now
-                )
-            )
+            addSession(of: surface.number, on: installation, revision: surface.revision, at: now)
             return
         }
         sessions[index].revision = surface.revision
@@ -238,6 +238,10 @@ struct SurfaceModel: Sendable {
             session.installation == installation && !named.contains(session.surface)
                 && current.contains { $0.number == session.surface && $0.revision == session.revision }
         }
+        for shown in membership.shown where surface(shown.number) != nil {
+            let isKnown = sessions.contains { $0.surface == shown.number && $0.installation == installation }
+            if !isKnown { addSession(of: shown.number, on: installation, revision: 0, at: now) }
+        }
     }
 
     /// The events: their numbers, and those of their installations.
@@ -261,7 +265,7 @@ struct SurfaceModel: Sendable {
             for index in sessions.indices where sessions[index].installation == stored.number {
                 markDue(index, at: stored.installation.changedAt)
             }
-            if hasShown(of: stored.installation.app) { record(stored.number) }
+            if surfaces.contains(where: { $0.surface.app == stored.installation.app }) { record(stored.number) }
         }
     }
 

@@ -361,10 +361,11 @@ BEGIN
 END $$;
 
 -- Stores the sessions of installations, and removes their events; leaves out an installation that has a newer event.
--- Each surface has the place of its installation, from 1.
+-- Each surface has the place of its installation, from 1; those of p_shown are on the phones of installations that may
+-- have no session of them.
 CREATE FUNCTION martlet.store_installation_sessions(
     p_events bigint[], p_installations bigint[], p_places bigint[], p_surfaces bigint[], p_revisions bigint[],
-    p_now bigint
+    p_shown_places bigint[], p_shown bigint[], p_now bigint
 ) RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
 #variable_conflict use_column
@@ -375,7 +376,7 @@ DECLARE
     revisions bigint[];
     members bigint[];
 BEGIN
-    PERFORM 1 FROM martlet.surface s WHERE s.number = ANY (p_surfaces) ORDER BY s.number FOR SHARE;
+    PERFORM 1 FROM martlet.surface s WHERE s.number = ANY (p_surfaces || p_shown) ORDER BY s.number FOR SHARE;
     PERFORM 1 FROM martlet.installation i WHERE i.number = ANY (p_installations) ORDER BY i.number FOR KEY SHARE;
     WITH removed AS (
         DELETE FROM martlet.installation_event e WHERE e.number = ANY (p_events) RETURNING e.number
@@ -399,6 +400,11 @@ BEGIN
     FROM unnest(p_places, p_surfaces, p_revisions) AS u (place, surface, revision)
     JOIN martlet.surface s ON s.number = u.surface WHERE s.revision = u.revision AND u.place = ANY (taken);
     PERFORM martlet.set_sessions(surfaces, revisions, members, p_now, '{}', 0);
+    INSERT INTO martlet.surface_session (surface, installation, app, revision, due_at)
+    SELECT s.number, p_installations[u.place], s.app, 0, p_now
+    FROM unnest(p_shown_places, p_shown) AS u (place, surface) JOIN martlet.surface s ON s.number = u.surface
+    WHERE u.place = ANY (taken)
+    ON CONFLICT DO NOTHING;
 END $$;
 
 -- Shares the advisory locks of apps until the commit.
@@ -419,7 +425,7 @@ BEGIN
     INSERT INTO martlet.installation_event (installation, app)
     SELECT i.number, i.app FROM martlet.installation i
     WHERE i.number = ANY (p_installations)
-        AND EXISTS (SELECT FROM martlet.app a WHERE a.number = i.app AND a.surfaces > 0)
+        AND EXISTS (SELECT FROM martlet.surface s WHERE s.app = i.app)
     ORDER BY i.number
     ON CONFLICT (installation) DO UPDATE SET number = DEFAULT;
 END $$;

@@ -249,8 +249,7 @@ CREATE TRIGGER installation_change_insertion INSTEAD OF INSERT ON installation_c
         SELECT min(changed_at, coalesce(due_at, changed_at)) FROM installation WHERE number = new.installation
     ) WHERE installation = new.installation;
     INSERT OR REPLACE INTO installation_event (installation, app) SELECT number, app FROM installation i
-        WHERE number = new.installation
-            AND EXISTS (SELECT 1 FROM app WHERE number = i.app AND surfaces > 0);
+        WHERE number = new.installation AND EXISTS (SELECT 1 FROM surface WHERE app = i.app);
 END;
 -- The condition of each of these triggers keeps it cheap in an outbox without surfaces.
 CREATE TRIGGER installation_insertion AFTER INSERT ON installation WHEN EXISTS (SELECT 1 FROM surface) BEGIN

@@ -290,13 +290,17 @@ struct PostgreSQLSurfaces: SurfaceStore, EnqueuedSurfaceStore {
         let surfaces = memberships.enumerated().flatMap { index, membership in
             membership.surfaces.map { (place: Int64(index + 1), number: $0.number, revision: $0.revision) }
         }
+        let shown = memberships.enumerated().flatMap { index, membership in
+            membership.shown.map { (place: Int64(index + 1), number: $0.number) }
+        }
         try await outbox.connections.query(
             .maintaining,
-            "SELECT martlet.store_installation_sessions(\(Parameter.places(6)))",
+            "SELECT martlet.store_installation_sessions(\(Parameter.places(8)))",
             [
                 .integers(memberships.map(\.event.number)), .integers(memberships.map(\.event.installation.number)),
                 .integers(surfaces.map(\.place)), .integers(surfaces.map(\.number)),
-                .integers(surfaces.map(\.revision)), .integer(now),
+                .integers(surfaces.map(\.revision)), .integers(shown.map(\.place)), .integers(shown.map(\.number)),
+                .integer(now),
             ]
         ) { _ in }
     }

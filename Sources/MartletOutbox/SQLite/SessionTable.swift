@@ -174,6 +174,13 @@ final class SessionTable {
                 AND revision = (SELECT revision FROM surface WHERE number = surface_session.surface)
             """
         ).run(with: now, installation, OutboxDatabase.list(surfaces.map(\.number)))
+        try database.connection.prepare(
+            """
+            INSERT INTO surface_session (surface, installation, app, revision, version, state, due_at)
+            SELECT number, ?2, app, 0, 0, x'', ?1 FROM surface WHERE number IN (SELECT value FROM json_each(?3))
+            ON CONFLICT DO NOTHING
+            """
+        ).run(with: now, installation, OutboxDatabase.list(membership.shown.map(\.number)))
     }
 
     // MARK: Steps

@@ -232,10 +232,13 @@ package struct InstallationEvent: Sendable, Hashable {
 package struct SurfaceMembership: Sendable, Hashable {
     package var event: InstallationEvent
     package var surfaces: [StoredSurface]
+    /// Other surfaces that the phone shows nevertheless, such as a withdrawn one, or one of the user before.
+    package var shown: [StoredSurface]
 
     /// Creates the membership of the installation of an event.
-    package init(of event: InstallationEvent, in surfaces: [StoredSurface]) {
+    package init(of event: InstallationEvent, in surfaces: [StoredSurface], showing shown: [StoredSurface] = []) {
         self.event = event
         self.surfaces = surfaces
+        self.shown = shown
     }
 }

@@ -17,7 +17,7 @@
 /// - A push that ends adds its ``SessionResult`` to its session in the same transaction, whatever ends it, and makes
 ///   the session due: at once, or at ``SessionResult/dueAt`` if the session has a time of its next step.
 /// - A change of an installation, of anything but the times of reports, makes its sessions due in the same transaction.
-///   It also records an event while its app has surfaces that are not withdrawn.
+///   It also records an event while its app has surfaces, withdrawn ones included.
 /// - The removal of an installation removes its sessions and its events.
 /// - The apps take turns where a limited number of surfaces, events or sessions is read, so that many of one app do not
 ///   delay another. The turns of an app go to its oldest one, its newest one, the next oldest one and so on: a new
@@ -183,7 +183,8 @@ package protocol SurfaceStore: Sendable {
     ///
     /// The other sessions of an installation with the current revision of their surface get the revision 0 and are
     /// due, because it has left their audience. A surface that has changed since it was read is left out in any case:
-    /// its pages name the installations. An installation with a newer event does not change.
+    /// its pages name the installations. An installation without a session of a surface that it shows gets one with the
+    /// revision 0, which is due, too. An installation with a newer event does not change.
     ///
     /// - Parameters:
     ///   - memberships: The surfaces of the installations, each of another one.

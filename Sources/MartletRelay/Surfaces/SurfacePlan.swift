@@ -44,3 +44,25 @@ struct SurfacePlan: Sendable {
     /// Whether nothing of the surface is on the phone, and nothing shall be.
     var isFinished = false
 }
+
+extension SurfaceSnapshot {
+    /// The content with which a Live Activity is removed from the screen if the one that it shows is not known.
+    static func removal(of surface: String) -> SurfaceSnapshot {
+        .liveActivity(
+            Snapshot(
+                id: surface,
+                surfaceID: surface,
+                updatedAt: "1970-01-01T00:00:00.000Z",
+                state: .completed,
+                surface: LiveActivitySurface(
+                    title: "–",
+                    body: "",
+                    progress: 1,
+                    deepLink: "app://",
+                    modeLabel: "–",
+                    stage: .completing
+                )
+            )
+        )
+    }
+}

@@ -232,12 +232,9 @@ actor SurfaceRunner {
         var expressions: [String: [StoredSurface]] = [:]
         var memberships: [SurfaceMembership] = []
         for event in events {
-            let installation = event.installation.installation
-            let app = installation.app
+            let app = event.installation.installation.app
             if expressions[app] == nil { expressions[app] = try await store.surfacesWithExpression(of: app) }
-            let named = try await store.surfaces(for: installation.user, installation.id, of: app)
-            let matching = (expressions[app] ?? []).filter { $0.surface.audience.contains(installation) }
-            memberships.append(SurfaceMembership(of: event, in: named + matching))
+            memberships.append(try await store.membership(of: event, among: expressions[app] ?? []))
         }
         try await store.store(memberships, at: context.now)
         await rest(since: start)

@@ -95,6 +95,7 @@ struct SurfaceSessionState: Sendable, Hashable {
         ids: (ActivitySession.Broadcast?) -> APNsID
     ) -> SurfacePlan {
         var step = Step(
+            surface: surface,
             content: content,
             revision: revision,
             changedAt: changedAt,
@@ -135,6 +136,7 @@ struct SurfaceSessionState: Sendable, Hashable {
 
     /// The plan of a step, and what it depends on.
     private struct Step {
+        let surface: String
         let content: SurfaceContent?
         let revision: Int64
         let changedAt: Int64
@@ -280,11 +282,8 @@ struct SurfaceSessionState: Sendable, Hashable {
         in step: inout Step,
         _ id: APNsID
     ) {
-        guard let snapshot = step.content?.snapshot(.liveActivity) ?? storedSnapshot else {
-            // The stored state was damaged: the card stays until the system ends it.
-            activity.record(.refused, of: request, at: step.time * 1_000)
-            return
-        }
+        // Without a surface it is an end, also of a card that was started before the session.
+        let snapshot = step.content?.snapshot(.liveActivity) ?? storedSnapshot ?? .removal(of: step.surface)
         send(content, snapshot, to: destination, request, in: &step, id)
     }
 

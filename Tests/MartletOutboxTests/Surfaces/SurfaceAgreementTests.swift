@@ -299,8 +299,12 @@ import Testing
                 let phone = event.installation.installation
                 let own = try await surfaces.surfaces(for: phone.user, phone.id, of: phone.app)
                 let others = try await surfaces.surfacesWithExpression(of: phone.app)
-                let matching = others.filter { isMember(event.installation, of: $0) }
-                taken.append(SurfaceMembership(of: event, in: own + matching))
+                let members = own + others.filter { isMember(event.installation, of: $0) }
+                var shown: [StoredSurface] = []
+                for id in Set(phone.activities.values.map(\.surface)).subtracting(members.map(\.surface.id)).sorted() {
+                    if let surface = try await surfaces.surface(id, of: phone.app) { shown.append(surface) }
+                }
+                taken.append(SurfaceMembership(of: event, in: members, showing: shown))
             }
             if let put { _ = try await surfaces.put(put, if: .none, limit: 3, at: now) }
             try await surfaces.store(taken, at: now)

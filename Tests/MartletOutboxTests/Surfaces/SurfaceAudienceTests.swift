@@ -173,6 +173,30 @@ import Testing
     }
 
     @Test(arguments: OutboxEngine.allCases)
+    func `an installation gets a session of a surface that its phone shows without being in the audience`(
+        engine: OutboxEngine
+    ) async throws {
+        let outbox = try await engine.place().open()
+        let surfaces = outbox.surfaces
+        let withdrawn = try await surfaces.putNew(.numbered(1))
+        _ = try await surfaces.withdraw("order-1", of: "orders", if: .none, at: 20)
+        let phone = try await outbox.installations.add(.numbered(1, user: "bob"))
+        let current = try await surfaces.current(withdrawn)
+        var event = try await surfaces.event()
+        let membership = SurfaceMembership(of: event, in: [], showing: [current])
+        try await surfaces.store([membership], at: 30)
+        let due = try await surfaces.session(of: withdrawn)
+        #expect(due.session.revision == 0 && due.session.dueAt == 30 && due.installation == phone)
+        #expect(try await surfaces.store(due, state: "known", at: 30) == .stored)
+        try await outbox.installations.change(phone) { $0.tags = ["new"] }
+        event = try await surfaces.event()
+        let changed = try await surfaces.session(of: withdrawn)
+        try await surfaces.store([SurfaceMembership(of: event, in: [], showing: [current])], at: 40)
+        #expect(try await surfaces.session(of: withdrawn) == changed, "it has a session")
+        await outbox.close(isInOrder: true)
+    }
+
+    @Test(arguments: OutboxEngine.allCases)
     func `an old event changes nothing`(engine: OutboxEngine) async throws {
         let outbox = try await engine.place().open()
         let surfaces = outbox.surfaces

@@ -170,6 +170,37 @@ import Testing
         await bench.stop()
     }
 
+    @Test func `a card that was started for the user before is ended`() async throws {
+        let bench = try await SurfaceBench()
+        try await bench.put("Packed")
+        let secret = try await bench.enroll("bert", device: "a1", start: "b1")
+        try await bench.report("c1", with: secret)
+        try await bench.expect(["end –"], by: "c1")
+        #expect(await bench.received(by: "b1") == [])
+        await bench.stop()
+    }
+
+    @Test func `a card of a surface that was withdrawn before the app enrolled is ended`() async throws {
+        let bench = try await SurfaceBench()
+        try await bench.put("Packed")
+        try await bench.withdraw()
+        let secret = try await bench.enroll(device: "a1", start: "b1")
+        try await bench.report("c1", with: secret)
+        try await bench.expect(["end –"], by: "c1")
+        await bench.stop()
+    }
+
+    @Test func `a card that the app has started is left to it while the surface has another audience`() async throws {
+        let bench = try await SurfaceBench()
+        try await bench.put("Packed", for: .users(["bert"]))
+        let secret = try await bench.enroll(device: "a1", start: "b1")
+        let activity = #"{"surface":"order-7","token":"c1","started-by":"app"}"#
+        #expect(await bench.phones.phone("PATCH", #"{"activities":{"c1":\#(activity)}}"#, with: secret).status == 200)
+        try await bench.put("On its way", for: .users(["anna"]))
+        try await bench.expect(["update On its way"], by: "c1")
+        await bench.stop()
+    }
+
     @Test func `a phone without Live Activities gets a notification`() async throws {
         let bench = try await SurfaceBench()
         _ = try await bench.enroll(device: "a1", start: "b1", #","permissions":{"live-activities":false}"#)
