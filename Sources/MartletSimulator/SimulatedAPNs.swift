@@ -209,7 +209,8 @@ public actor SimulatedAPNs {
                 endpoint: endpoint,
                 inboxPort: inboxPort ?? 0,
                 authorityFile: authority.certificateFile ?? "ca.pem",
-                names: configuration.names
+                names: configuration.names,
+                phones: configuration.phones
             )
         }
     }

@@ -28,6 +28,7 @@ package struct ClientRecipes: Sendable {
     private let channelPort: UInt16?
     private let inboxPort: UInt16
     private let authorityFile: String
+    private let phones: SimulatedAPNs.Phones?
 
     /// The command that makes the system trust the authority.
     private var trustCommand: String {
@@ -41,7 +42,13 @@ package struct ClientRecipes: Sendable {
     }
 
     /// Creates the instructions for a simulator.
-    init(endpoint: APNsEndpoint, inboxPort: UInt16, authorityFile: String, names: [String]) {
+    init(
+        endpoint: APNsEndpoint,
+        inboxPort: UInt16,
+        authorityFile: String,
+        names: [String],
+        phones: SimulatedAPNs.Phones?
+    ) {
         url = endpoint.url
         host = endpoint.host
         needsName = endpoint.isEncrypted && endpoint.host != "localhost" && !names.contains(endpoint.host)
@@ -50,6 +57,7 @@ package struct ClientRecipes: Sendable {
         channelPort = endpoint.channels?.port
         self.inboxPort = inboxPort
         self.authorityFile = authorityFile
+        self.phones = phones
     }
 
     /// All recipes as text, below a paragraph with the addresses.
@@ -58,6 +66,9 @@ package struct ClientRecipes: Sendable {
         let name =
             needsName ? "The certificate is not valid for \(host): start the simulator with --name \(host).\n" : ""
         let inbox = "http://\(SocketAddress.bracketed(host)):\(inboxPort)"
+        let page = phones.map { phones in
+            "\(phones.count.counted("simulated phone")) with \(phones.app.topic): \(inbox)/#/phones\n"
+        }
         let instructions =
             isEncrypted
             ? "Clients must trust \(authorityFile):"
@@ -66,7 +77,7 @@ package struct ClientRecipes: Sendable {
             Simulated APNs at \(url)
             \(name)\(channels)Inbox: \(inbox)/
             Received pushes as JSON: \(inbox)/api/v1/pushes
-            Every device token and every signing key is accepted. Press Control-C to stop.
+            \(page ?? "")Every device token and every signing key is accepted. Press Control-C to stop.
 
             \(instructions)
 

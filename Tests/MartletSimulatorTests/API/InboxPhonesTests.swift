@@ -103,6 +103,13 @@ import Testing
         }
     }
 
+    @Test func `the terminal names the page of the phones`() async throws {
+        let bench = try await Bench()
+        let inbox = "http://localhost:\(try #require(await bench.apns.inboxPort))"
+        #expect(await bench.apns.recipes.text.contains("\n1 simulated phone with com.example.app: \(inbox)/#/phones\n"))
+        await bench.apns.stop()
+    }
+
     @Test func `a phone takes a push and reports the token of its card`() async throws {
         let bench = try await Bench()
         _ = try await bench.json("PUT", "/api/v1/phones/surfaces/order-1", ["content": ["n": 1]])
