@@ -261,8 +261,8 @@ struct ActivitySession: Sendable, Hashable {
         return [.end(request, card.sentTo, timestamp: nextTimestamp(at: now))]
     }
 
-    /// The time of the next update: of new content after the interval, and of content that is shown or being sent before
-    /// it is marked as outdated.
+    /// The time of the next update: of new content after the interval, and of content that is shown or being sent
+    /// before it is marked as outdated.
     private func updateTime(of card: AssumedActivity.Card, _ desired: Desired) -> Int64 {
         guard card.lacks(desired), card.request == nil else {
             return card.sentAt + policy.staleAfter - policy.refreshLead

@@ -81,17 +81,14 @@ extension PhoneSystem {
         let state = SimulatedDevice.Activity(change, of: push, after: nil, at: phoneTime)
         begin(surface, state, by: push)
         if generator.decides(behavior.duplicateStart), canStart { begin(surface, state, by: push) }
-        if let channel = push.startChannel { takeStoredBroadcast(on: channel, after: change.timestamp) }
+        // The phone ignores an older one.
+        if let stored = push.startChannel.flatMap({ storedBroadcasts[$0] }), !stored.isLate(at: now),
+            let newest = try? ActivityChange(stored), newest.timestamp > change.timestamp
+        {
+            account.count(.accepted, isTokenValid: true)
+            take(stored)
+        }
         return nil
-    }
-
-    /// Takes the stored broadcast of a channel that an activity has joined, if it is newer than the start.
-    private mutating func takeStoredBroadcast(on channel: ChannelID, after timestamp: Int64) {
-        guard let push = storedBroadcasts[channel], !push.isLate(at: now), let change = try? ActivityChange(push),
-            change.timestamp > timestamp
-        else { return }
-        account.count(.accepted, isTokenValid: true)
-        take(push)
     }
 
     /// Applies a broadcast to each activity on its channel; returns the cause for which none takes it.

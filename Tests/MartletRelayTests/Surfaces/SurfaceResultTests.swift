@@ -66,24 +66,28 @@ struct SurfaceResultTests {
         let update = try #require(bench.plan.sends.first?.id)
         bench.show(.examples(of: .liveActivity, .widget))
         #expect(bench.plan.cancelled.count == 2)
+        bench.now += 1
         bench.step([SessionResult(id: update, state: .cancelled, status: nil, endedAt: bench.now * 1_000)])
         #expect(bench.plan.sends.map(\.snapshot.kind) == [.liveActivity])
         #expect(bench.plan.dueAt == (bench.now + 6_900) * 1_000)
     }
 
-    @Test func `an end without a snapshot is not repeated`() throws {
+    @Test func `a card of which nothing is known but the report is ended once`() throws {
         var bench = SurfaceSessionBench()
         try bench.goLive()
         // The stored state could not be read.
         bench.state = SurfaceSessionState()
         bench.now += 10
         bench.show(nil)
-        #expect(bench.plan.sends.isEmpty && bench.state.activity.assumed.phase == .none)
+        #expect(bench.plan.sends.map(\.content) == [.end(timestamp: bench.now)])
+        #expect(bench.plan.sends.first?.snapshot == .removal(of: ReportedInstallation.surface))
         let dueAt = (bench.now + 12 * 3_600) * 1_000
+        try bench.settle()
+        #expect(bench.plan.sends.isEmpty)
         #expect(bench.plan.dueAt == dueAt, "the app may list the card for as long as the phone could show it")
         bench.now += 1
         bench.step()
-        #expect(bench.plan.dueAt == dueAt)
+        #expect(bench.plan.sends.isEmpty && bench.plan.dueAt == dueAt)
     }
 
     @Test func `the same content, and a report, have no staleness`() throws {

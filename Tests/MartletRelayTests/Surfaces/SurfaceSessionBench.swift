@@ -80,9 +80,9 @@ struct SurfaceSessionBench {
     /// The last change of the surface.
     var last: ContentChange { ContentChange(revision: revision, changedAt: changedAt) }
 
-    /// Returns the report of a card that a push has started.
+    /// Returns the report of a card that a push has started a second ago.
     func card(_ token: String?) -> ActivityWorld.Report {
-        .cards([ActivityWorld.CardReport(id: "card", token: token, startedAt: now, isStartedByPush: true)])
+        .cards([ActivityWorld.CardReport(id: "card", token: token, startedAt: now - 1, isStartedByPush: true)])
     }
 
     /// The broadcast that was planned last; nil for none.

@@ -25,6 +25,8 @@ struct SurfaceSessionStateTests {
         try bench.settle()
         bench.now -= 30 * 86_400
         bench.show(.activity(3, isUrgent: true))
+        bench.now += 1
+        bench.step()
         guard case .update(let update)? = bench.plan.sends.first?.content else {
             Issue.record("no update after the clock was set back")
             return
@@ -203,6 +205,22 @@ struct SurfaceSessionStateTests {
         #expect(bench.state.activity.assumed.phase == .none)
     }
 
+    @Test func `timestamps are never ahead of the clock, however often a surface changes`() throws {
+        var bench = SurfaceSessionBench()
+        try bench.goLive()
+        var timestamps: [Int64] = []
+        for revision in 2...40 {
+            bench.show(.activity(revision, isUrgent: true))
+            if case .update(let update)? = bench.plan.sends.last?.content {
+                #expect(update.timestamp <= bench.now)
+                timestamps.append(update.timestamp)
+                try bench.settle()
+            }
+            if revision.isMultiple(of: 10) { bench.now += 1 }
+        }
+        #expect(timestamps.count == 4 && timestamps == Set(timestamps).sorted())
+    }
+
     @Test func `a waiting update is cancelled for the newest one`() throws {
         var bench = SurfaceSessionBench()
         try bench.goLive()
@@ -211,6 +229,7 @@ struct SurfaceSessionStateTests {
         bench.show(.activity(3, isUrgent: true))
         #expect(bench.plan.cancelled == [first])
         #expect(bench.plan.sends.isEmpty)
+        bench.now += 1
         bench.step([SessionResult(id: first, state: .cancelled, status: nil, endedAt: bench.now * 1_000)])
         #expect(bench.plan.sends.map(\.snapshot.id) == ["order-7@3"])
     }
