@@ -174,6 +174,7 @@ final class SessionTable {
                 AND revision = (SELECT revision FROM surface WHERE number = surface_session.surface)
             """
         ).run(with: now, installation, OutboxDatabase.list(surfaces.map(\.number)))
+        guard !membership.shown.isEmpty else { return }
         try database.connection.prepare(
             """
             INSERT INTO surface_session (surface, installation, app, revision, version, state, due_at)

@@ -32,7 +32,7 @@ struct SurfacePlan: Sendable {
         let id: APNsID
         let destination: PushRequest.Destination
         let content: Content
-        /// The snapshot to show; for the end of a Live Activity, the last one.
+        /// The snapshot to show; for the end of a Live Activity, the last one, or the one of its removal.
         let snapshot: SurfaceSnapshot
     }
 

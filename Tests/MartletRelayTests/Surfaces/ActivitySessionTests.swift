@@ -102,7 +102,7 @@ struct ActivitySessionTests {
         #expect(bench.add("card", update) == [.update(2, update, content)])
     }
 
-    @Test func `changes that are not urgent are sent at intervals, urgent ones at once`() {
+    @Test func `changes are sent at intervals, urgent ones a second after the last`() {
         var bench = Bench(startToken: start)
         bench.goLive(with: update)
         #expect(bench.desire(2) == [])

@@ -205,7 +205,7 @@ struct SurfaceSessionStateTests {
         #expect(bench.state.activity.assumed.phase == .none)
     }
 
-    @Test func `timestamps are never ahead of the clock, however often a surface changes`() throws {
+    @Test func `timestamps of updates are never ahead of the clock, however often a surface changes`() throws {
         var bench = SurfaceSessionBench()
         try bench.goLive()
         var timestamps: [Int64] = []
