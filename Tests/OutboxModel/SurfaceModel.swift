@@ -86,6 +86,7 @@ struct SurfaceModel: Sendable {
             surfaces[index].surface.audience = .users(others)
             guard others.isEmpty else { continue }
             emptied.insert(surfaces[index].number)
+            (surfaces[index].surface.request, surfaces[index].surface.fingerprint) = ([], [])
             guard surfaces[index].withdrawnAt == nil else { continue }
             surfaces[index].withdrawnAt = now
             _ = change(index, at: now)

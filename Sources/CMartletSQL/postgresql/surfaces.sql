@@ -210,7 +210,7 @@ BEGIN
 END $$;
 
 -- Removes a user, and installations of the user, from audiences. A surface whose audience is empty then is withdrawn,
--- and deleted unless an installation has a session of it.
+-- and deleted unless an installation has a session of it: then it is left without its request.
 CREATE FUNCTION martlet.remove_surface_user(p_app bigint, p_user text, p_installations text[], p_now bigint)
 RETURNS void LANGUAGE plpgsql
 {index_settings} AS $$
@@ -244,6 +244,7 @@ BEGIN
     IF shown IS NOT NULL THEN PERFORM martlet.withdraw_surfaces(shown, p_now); END IF;
     DELETE FROM martlet.surface s WHERE s.number = ANY (emptied)
         AND NOT EXISTS (SELECT FROM martlet.surface_session o WHERE o.surface = s.number);
+    UPDATE martlet.surface s SET request = '', fingerprint = '' WHERE s.number = ANY (emptied);
 END $$;
 
 -- Returns rows that wait for the relay, from the first to the last: those of a table with a condition whose `p_time` is

@@ -157,6 +157,9 @@ struct SurfaceTable {
                 AND NOT EXISTS (SELECT 1 FROM surface_session WHERE surface = ?1)
             """
         )
+        let clear = try database.connection.prepare(
+            "UPDATE surface SET request = x'', fingerprint = x'' WHERE number = ?"
+        )
         for stored in named {
             let users: [String] = if case .users(let names) = stored.surface.audience { names } else { [] }
             let others = users.filter { !$0.utf8.elementsEqual(user.utf8) }
@@ -164,6 +167,7 @@ struct SurfaceTable {
             guard others.isEmpty else { continue }
             try withdraw.run(with: now, stored.number)
             try delete.run(with: stored.number)
+            try clear.run(with: stored.number)
         }
         try database.connection.prepare("DELETE FROM surface_user WHERE app = ? AND user_id = ?").run(with: app, user)
     }

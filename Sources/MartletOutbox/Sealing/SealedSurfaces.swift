@@ -176,6 +176,8 @@ private struct SealedEnqueuedSurfaces: EnqueuedSurfaceStore {
 
 extension StoredSurface {
     fileprivate func opened(by seal: OutboxSeal) -> StoredSurface {
+        // The request of a removed user was deleted.
+        guard !surface.request.isEmpty else { return self }
         var opened = self
         if let surface = seal.open(surface) { opened.surface = surface } else { opened.isDamaged = true }
         return opened

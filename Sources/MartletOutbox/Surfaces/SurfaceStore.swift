@@ -72,7 +72,8 @@ package protocol SurfaceStore: Sendable {
     /// Removes a user from the audiences of surfaces, also of withdrawn ones, without a new revision.
     ///
     /// A surface that is left without users, or whose audience is an installation of the user, is withdrawn, and
-    /// deleted unless an installation has a session of it. One that is kept has an audience without users.
+    /// deleted unless an installation has a session of it. One that is kept has an audience without users, and an empty
+    /// request and fingerprint.
     ///
     /// - Parameters:
     ///   - user: The user.

@@ -102,6 +102,7 @@ import Testing
         let left = try await surfaces.current(onPhone)
         #expect(left.surface.audience == .users([]) && left.withdrawnAt == 30, "a phone may still show it")
         #expect(left.revision == onPhone.revision + 1 && left.cursor == 0)
+        #expect(left.surface.request.isEmpty && left.surface.fingerprint.isEmpty && !left.isDamaged)
         #expect(try await surfaces.current(ofOtherApp) == ofOtherApp)
         #expect(try await surfaces.surfaces(for: "anna", id, of: "orders").isEmpty)
         // The audience is stored as a caller stores it.
