@@ -61,6 +61,14 @@ package actor SQLiteOutbox: OutboxStore, OutboxFile {
             }
         }
 
+        /// The number of results; 0 for pushes that come in.
+        var results: Int {
+            switch self {
+            case .accept: 0
+            case .settle(let settlements, _, _): settlements.count
+            }
+        }
+
         /// Makes the change; returns an answer for each accepted push.
         func perform(on tables: OutboxTables) throws(SQLiteError) -> [Acceptance] {
             var answers: [Acceptance] = []
@@ -87,7 +95,7 @@ package actor SQLiteOutbox: OutboxStore, OutboxFile {
     /// The reason why the file is not open yet.
     private var openingProblem: OutboxError?
     var isBackingUp = false
-    private var work: [Work] = []
+    private var work = CommitQueue<Work>()
     package private(set) var measures = OutboxMeasures()
     package nonisolated var shared: (any SharedOutbox)? { nil }
     package nonisolated var localFile: (any OutboxFile)? { self }
@@ -182,8 +190,8 @@ package actor SQLiteOutbox: OutboxStore, OutboxFile {
     }
 
     private func add(_ piece: Work) {
-        work.append(piece)
-        if work.count == 1 { scheduleCommit() }
+        if work.isEmpty { scheduleCommit() }
+        work.add(piece, results: piece.results)
     }
 
     private func scheduleCommit() {
@@ -253,27 +261,5 @@ extension SQLiteError.Kind {
         case .busy, .full, .disk: true
         case .readOnly, .corrupt, .notADatabase, .constraint, .cannotOpen, .other: false
         }
-    }
-}
-
-extension [SQLiteOutbox.Work] {
-    /// Removes the changes of the next commit: all pushes that wait to be accepted, and results up to
-    /// ``Settlement/limit``, at least those of one call.
-    fileprivate mutating func takeNext() -> [SQLiteOutbox.Work] {
-        var pieces: [SQLiteOutbox.Work] = []
-        var later: [SQLiteOutbox.Work] = []
-        var results = 0
-        for piece in self {
-            if case .settle = piece {
-                guard later.isEmpty, results == 0 || results + piece.count <= Settlement.limit else {
-                    later.append(piece)
-                    continue
-                }
-                results += piece.count
-            }
-            pieces.append(piece)
-        }
-        self = later
-        return pieces
     }
 }
