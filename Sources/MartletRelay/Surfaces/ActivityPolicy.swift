@@ -40,20 +40,27 @@ struct ActivityPolicy: Sendable, Hashable {
     /// The number of starts that an installation may have at once, and the time after which it may have another.
     var startLimit = 6
     var startInterval: Int64 = 7_200
+    /// The number of cards of an installation that may be ended at once, and the time after which another one may be.
+    ///
+    /// An app has few: only one that reports cards it does not have reaches the limit.
+    var endLimit = 32
+    var endInterval: Int64 = 60
 }
 
-/// The starts and the urgent updates that the Live Activities of an installation may still have.
+/// The starts, urgent updates and ends that the Live Activities of an installation may still have.
 ///
 /// Apple limits updates with priority 10 per hour, and starts by push per app and device.
 struct ActivityBudget: Sendable, Hashable {
     private let policy: ActivityPolicy
     private var starts: Allowance
     private var updates: Allowance
+    private var ends: Allowance
 
     init(_ policy: ActivityPolicy = ActivityPolicy(), allowsFrequentUpdates: Bool = false, at now: Int64) {
         self.policy = policy
         starts = Allowance(policy.startLimit, interval: policy.startInterval, at: now)
         updates = ActivityBudget.updates(policy, allowsFrequentUpdates, at: now)
+        ends = Allowance(policy.endLimit, interval: policy.endInterval, at: now)
     }
 
     /// Changes the budget of updates when the user allows frequent updates, for which the app declares
@@ -72,4 +79,7 @@ struct ActivityBudget: Sendable, Hashable {
 
     /// Takes one update with priority 10 from the budget; returns false when none is left.
     mutating func takeUpdate(at now: Int64) -> Bool { updates.take(at: now) }
+
+    /// Takes the end of one card from the budget; returns false when none is left.
+    mutating func takeEnd(at now: Int64) -> Bool { ends.take(at: now) }
 }

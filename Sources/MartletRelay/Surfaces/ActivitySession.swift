@@ -21,7 +21,7 @@ struct ActivitySession: Sendable, Hashable {
     private(set) var absence: Absence?
     /// The timestamp of the newest start, update or end, in seconds since 1970.
     ///
-    /// The next one is higher, whichever card it is for.
+    /// The next one is higher, whichever card it is for; cards that end at once have the same.
     private(set) var lastTimestamp: Int64 = 0
     /// The newest broadcast to the channel of the card, by this session or another one; nil for none.
     private(set) var broadcast: Broadcast?
@@ -96,7 +96,7 @@ struct ActivitySession: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - now: The time in seconds since 1970.
-    ///   - budget: The starts and urgent updates that the installation may still have.
+    ///   - budget: The starts, urgent updates and ends that the installation may still have.
     ///   - sent: The known broadcasts of the surface: the timestamp of a new one is greater.
     /// - Returns: The pushes, each with the number of its request.
     mutating func actions(
@@ -104,7 +104,7 @@ struct ActivitySession: Sendable, Hashable {
         within budget: inout ActivityBudget,
         after sent: SentBroadcasts = SentBroadcasts()
     ) -> [Action] {
-        var actions = endSuperseded(at: now)
+        var actions = endSuperseded(at: now, within: &budget)
         if case .unconfirmed(let start) = assumed.phase, now >= start.at + policy.longestLife {
             if let desired, start.token == nil || start.attributes == desired.attributes {
                 let generation = start.token == nil ? desired.generation : start.generation
@@ -147,11 +147,16 @@ struct ActivitySession: Sendable, Hashable {
         }
     }
 
-    private mutating func endSuperseded(at now: Int64) -> [Action] {
-        assumed.superseded.indices.filter { assumed.superseded[$0].request == nil }.map { index in
+    private mutating func endSuperseded(at now: Int64, within budget: inout ActivityBudget) -> [Action] {
+        let running = assumed.superseded.indices.filter { assumed.superseded[$0].request == nil }
+        let ended = running.prefix { _ in budget.takeEnd(at: now) }
+        guard !ended.isEmpty else { return [] }
+        // Timestamps rise for each card, so that one is enough for several.
+        let timestamp = nextTimestamp(at: now)
+        return ended.map { index in
             let request = nextRequest()
             assumed.superseded[index].send(0, as: request, at: now)
-            return .end(request, assumed.superseded[index].sentTo, timestamp: nextTimestamp(at: now))
+            return .end(request, assumed.superseded[index].sentTo, timestamp: timestamp)
         }
     }
 
@@ -215,7 +220,7 @@ struct ActivitySession: Sendable, Hashable {
         -> [Action]
     {
         if let request = card.request { return cancelUpdate(of: card, request) }
-        guard let desired = wanted else { return end(card, at: now) }
+        guard let desired = wanted else { return end(card, at: now, within: &budget) }
         var card = card
         var actions: [Action] = []
         if now >= updateTime(of: card, desired) {
@@ -253,29 +258,15 @@ struct ActivitySession: Sendable, Hashable {
         return [.cancel(request)]
     }
 
-    private mutating func end(_ known: AssumedActivity.Card, at now: Int64) -> [Action] {
+    private mutating func end(_ known: AssumedActivity.Card, at now: Int64, within budget: inout ActivityBudget)
+        -> [Action]
+    {
+        guard budget.takeEnd(at: now) else { return [] }
         var card = known
         let request = nextRequest()
         card.send(card.shown, as: request, at: now)
         assumed.phase = .ending(card, request)
         return [.end(request, card.sentTo, timestamp: nextTimestamp(at: now))]
-    }
-
-    /// The time of the next update: of new content after the interval, and of content that is shown or being sent
-    /// before it is marked as outdated.
-    private func updateTime(of card: AssumedActivity.Card, _ desired: Desired) -> Int64 {
-        guard card.lacks(desired), card.request == nil else {
-            return card.sentAt + policy.staleAfter - policy.refreshLead
-        }
-        return card.sentAt + (desired.isUrgent ? policy.urgentInterval : policy.updateInterval)
-    }
-
-    /// The time at which a card is replaced, because the system will end it; nil if it cannot be.
-    func restartTime(ofCardFrom startedAt: Int64, _ desired: Desired) -> Int64? {
-        guard assumed.startToken != nil, assumed.isAllowed, desired.generation > heldStart?.generation ?? 0 else {
-            return nil
-        }
-        return startedAt + policy.restartAfter
     }
 
     // MARK: Channels
@@ -348,45 +339,6 @@ struct ActivitySession: Sendable, Hashable {
         assumed.abandon(start, at: now)
         return [sendStart(wanted, to: token, at: now)]
     }
-
-    // MARK: Times
-
-    /// Returns the time after `now` at which to ask for actions again, unless an event comes first; nil for none.
-    ///
-    /// Times are in seconds since 1970. The time has passed if actions were not possible.
-    func nextTime(after now: Int64) -> Int64? {
-        switch assumed.phase {
-        case .live(let card):
-            guard let desired = wanted, card.request == nil || card.isSending(desired) else { return nil }
-            let restart = card.successor == nil ? restartTime(ofCardFrom: card.startedAt, desired) : nil
-            return min(updateTime(of: card, desired), restart ?? .max)
-        case .unconfirmed(let start):
-            let absence = assumed.absenceTime(of: start) ?? start.lookTime(after: now)
-            let end = min(start.at + policy.longestLife, absence)
-            if let channel = start.channel {
-                // If only this phone has left the audience, the surface may be withdrawn meanwhile.
-                let broadcast = broadcastTime(on: channel, of: start) ?? now + policy.staleAfter - policy.refreshLead
-                return min(end, broadcast, restartTime(of: start) ?? .max)
-            }
-            guard let desired, desired.isUrgent, !assumed.isRemovedByUser, desired.generation > start.generation,
-                desired.alertGeneration > alertedGeneration
-            else { return end }
-            return min(start.at + policy.tokenWait, end)
-        case .none: return wanted == nil ? nil : assumed.lossTime(after: now)
-        case .starting, .ending: return nil
-        }
-    }
-
-    /// Returns whether a request sends the desired content to the card: nothing depends on its acceptance until
-    /// ``nextTime(after:)``.
-    func isUpdate(_ request: Int) -> Bool {
-        guard case .live(let card) = assumed.phase, let desired = wanted else { return false }
-        return card.request == request && card.isSending(desired)
-    }
-
-    /// The time from which nothing of the surface is on the phone, and a later session has higher timestamps, in
-    /// seconds since 1970; nil while a card may be there.
-    var goneAt: Int64? { assumed.goneAt.map { max($0, lastTimestamp + 1) } }
 
     private mutating func nextRequest() -> Int {
         lastRequest += 1

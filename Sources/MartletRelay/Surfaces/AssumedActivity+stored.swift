@@ -110,6 +110,7 @@ extension AssumedActivity.EndedCard: StoredValue {
             token: json.optional("token"),
             time: json.required("time"),
             isReported: json.optional("isReported") ?? false,
+            isRefused: json.optional("isRefused") ?? false,
             lostAfter: json.optional("lostAfter")
         )
     }
@@ -117,7 +118,8 @@ extension AssumedActivity.EndedCard: StoredValue {
     var stored: JSONValue {
         .members([
             "id": id.stored, "token": token?.stored, "time": time.stored,
-            "isReported": isReported.stored(unless: false), "lostAfter": lostAfter?.stored,
+            "isReported": isReported.stored(unless: false), "isRefused": isRefused.stored(unless: false),
+            "lostAfter": lostAfter?.stored,
         ])
     }
 }

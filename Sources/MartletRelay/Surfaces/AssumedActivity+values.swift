@@ -113,6 +113,8 @@ extension AssumedActivity {
         let time: Int64
         /// Whether the app has reported the end.
         let isReported: Bool
+        /// Whether APNs refused the push that should end it.
+        let isRefused: Bool
         /// The time of the app's last report before the card was gone for a reason that the app has not reported, in
         /// seconds since 1970; nil if the reason is known.
         var lostAfter: Int64?
@@ -157,8 +159,11 @@ extension AssumedActivity {
             sentAt = now
         }
 
-        /// Records that the card is that of a start.
+        /// Records that the card is that of a start, before which it was not started, whatever the clock of the phone
+        /// says.
         mutating func show(_ start: Start) {
+            startedAt = max(startedAt, start.at)
+            sentAt = max(sentAt, start.at)
             attributes = start.attributes
             show(start.generation, since: start.milliseconds)
         }

@@ -86,8 +86,9 @@ struct AssumedActivity: Sendable, Hashable {
                 remove(card, isByUser: false, at: now)
             }
         }
+        let newest = report.running.last { $0.isStartedByPush == true && $0.token != nil && !isOver($0) }?.id
         for card in report.running where !isOver(card) {
-            if let token = card.token?.token { record(card, token, at: now) }
+            if let token = card.token?.token { record(card, token, isNewest: card.id == newest, at: now) }
         }
         recordStart(report.running.last { $0.token == nil && !isOver($0) }, ends, at: now)
     }
@@ -119,7 +120,9 @@ struct AssumedActivity: Sendable, Hashable {
         return unknown
     }
 
-    private mutating func record(_ running: RunningCard, _ token: DeviceToken, at now: Int64) {
+    /// Records a card that runs; of the cards that pushes have started, only the newest may be that of a start on its
+    /// way.
+    private mutating func record(_ running: RunningCard, _ token: DeviceToken, isNewest: Bool, at now: Int64) {
         endedCards.removeAll { $0.id == running.id }
         if let index = superseded.firstIndex(where: { $0.id == running.id }) {
             superseded[index].replaceToken(token)
@@ -133,7 +136,7 @@ struct AssumedActivity: Sendable, Hashable {
             card.replaceToken(token)
             phase = .ending(card, request)
         case .none, .starting, .unconfirmed, .live, .ending:
-            adopt(Card(running, token, at: now), isStartedByPush: running.isStartedByPush)
+            adopt(Card(running, token, at: now), isStartedByPush: running.isStartedByPush, isNewest: isNewest)
         }
     }
 
@@ -212,7 +215,7 @@ struct AssumedActivity: Sendable, Hashable {
     /// Makes a card the one of the surface.
     ///
     /// A start that is on its way then is that of its successor, unless it made the card.
-    private mutating func adopt(_ new: Card, isStartedByPush: Bool?) {
+    private mutating func adopt(_ new: Card, isStartedByPush: Bool?, isNewest: Bool) {
         var card = new
         let pending: Successor? =
             switch phase {
@@ -221,20 +224,20 @@ struct AssumedActivity: Sendable, Hashable {
             case .live(let other), .ending(let other, _): other.successor
             case .none: nil
             }
+        if let pending, isStartedByPush == true && isNewest || pending.start.card == card.id {
+            card.show(pending.start)
+        } else if isStartedByPush != nil {
+            card.successor = pending
+        }
         switch phase {
         case .live(let other), .ending(let other, _):
             // The app shows the newest of its cards, so the older is ended.
             guard card.startedAt >= other.startedAt else {
-                superseded.append(card)
+                superseded.append(card.withoutRequests)
                 return
             }
             superseded.append(other.withoutRequests)
         case .none, .starting, .unconfirmed: break
-        }
-        if let pending, isStartedByPush == true || pending.start.card == card.id {
-            card.show(pending.start)
-        } else if isStartedByPush == false {
-            card.successor = pending
         }
         // Only a card that the app has started is there because the user wants it after a removal.
         isRemovedByUser = isRemovedByUser && isStartedByPush ?? (pending != nil)
@@ -261,9 +264,15 @@ struct AssumedActivity: Sendable, Hashable {
         phase = phase(without: card)
     }
 
-    private mutating func forget(_ id: String, _ token: DeviceToken?, at time: Int64, isReported: Bool = false) {
+    private mutating func forget(
+        _ id: String,
+        _ token: DeviceToken?,
+        at time: Int64,
+        isReported: Bool = false,
+        isRefused: Bool = false
+    ) {
         endedCards.removeAll { $0.id == id }
-        endedCards.append(EndedCard(id: id, token: token, time: time, isReported: isReported))
+        endedCards.append(EndedCard(id: id, token: token, time: time, isReported: isReported, isRefused: isRefused))
     }
 
     /// The next time at which the app may have reported why a card is gone; nil if no card is, or if the app has
@@ -316,7 +325,7 @@ struct AssumedActivity: Sendable, Hashable {
             let card = superseded[index]
             if isEndOver(of: card, result) {
                 superseded.remove(at: index)
-                forget(card.id, card.token, at: time)
+                forget(card.id, card.token, at: time, isRefused: result == .refused)
             } else {
                 superseded[index].settle(.notSent, at: milliseconds)
             }
@@ -360,7 +369,7 @@ struct AssumedActivity: Sendable, Hashable {
     private mutating func record(_ result: SurfacePushResult, ofEndOf known: Card, at milliseconds: Int64) {
         var card = known
         if isEndOver(of: card, result) {
-            forget(card.id, card.token, at: milliseconds / 1_000)
+            forget(card.id, card.token, at: milliseconds / 1_000, isRefused: result == .refused)
             phase = phase(without: card)
         } else {
             card.settle(.notSent, at: milliseconds)

@@ -110,6 +110,7 @@ extension SurfaceSessionState {
             // The session is kept as long as a card may be on the phone.
             guard isWithdrawn, activity.lastTimestamp > 0 else { return nil }
             account.state = .ending
+            if activity.assumed.endedCards.contains(where: \.isRefused) { account.reason = .refused }
         case .starting(let start, _):
             account.usesChannel = start.channel != nil
             account.state = .sending

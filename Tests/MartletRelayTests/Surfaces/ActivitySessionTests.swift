@@ -93,11 +93,12 @@ struct ActivitySessionTests {
         #expect(bench.desire(2) == [])
         bench.settle(1, .accepted)
         #expect(bench.desire(3, isUrgent: true) == [])
+        bench.now += 1
         let content = ActivitySession.Update(
             generation: 3,
             timestamp: Self.begin + 1,
             priority: 10,
-            staleDate: Self.begin + 7_200
+            staleDate: Self.begin + 7_201
         )
         #expect(bench.add("card", update) == [.update(2, update, content)])
     }

@@ -48,6 +48,8 @@ struct PhoneModel {
     private var startsSince: Int64 = 0
     private var tokenCount = 1
     private let habits = Habits()
+    /// The seconds by which the clock of the phone is behind.
+    var clockLag: Int64 = 0
 
     // MARK: Pushes
 
@@ -144,7 +146,7 @@ struct PhoneModel {
                     ActivityWorld.CardReport(
                         id: card.id,
                         token: card.hasToken ? card.token : nil,
-                        startedAt: card.startedAt,
+                        startedAt: card.startedAt - clockLag,
                         isStartedByPush: card.isStartedByPush
                     )
                 }
